@@ -41,8 +41,9 @@ void daemon_close(struct daemon *daemon);
 int daemon_start_services(struct daemon *daemon);
 
 /*
- * Publishes the patterns, finds the processes that run already, arms the watches and reports readiness. Then takes turns until a signal comes, the pins are replaced, or the spawner is dead and no capture has been under way
- * for 30 s (at most 10 min). Hands captures that are under way to the store thread as interrupted. Returns
+ * Publishes the patterns, finds the processes that run already, arms the watches and reports readiness. Then
+ * takes turns until a signal comes, the pins are replaced, or the spawner is dead and no capture has been under
+ * way for 30 s (at most 10 min). Hands captures that are under way to the store thread as interrupted. Returns
  * the exit status.
  */
 int daemon_run(struct daemon *daemon, struct store_thread *store);

@@ -3,7 +3,7 @@
 #
 # Who ended the waits of the targets' threads: workloads whose wakers are known, and what another tool says of them.
 
-# On a busy host stacks of wakers are left out, and who waits for a CPU measures that, too.
+# A busy host has no budget for the stacks of all wakers, and what the workload measures contains its waits for a CPU.
 # bats file_tags=alone
 
 source "$BATS_TEST_DIRNAME/lib.bash"
