@@ -62,7 +62,7 @@ write_deep() {
 			}
 			static long work(long a, long b) {
 				long c = 1, d = 2, e = 3, f = 4, g = 5, h = 6, i = 7, j = 8, k = 9;
-				for (int n = 0; n < 100000; n++) {
+				for (int n = 0; n < 1000000; n++) {
 					a += b ^ n; b += c * 3; c ^= d + a; d += e >> 1; e ^= f + n; f += g * 5;
 					g ^= h + b; h += i; i ^= j + d; j += k * 7; k ^= a + f;
 				}

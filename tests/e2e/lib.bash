@@ -261,14 +261,14 @@ cgroup_make() {
 cgroup_remove() {
 	local directory
 	for directory in "$CGROUP2/$CGROUP" "${MEMORY_CGROUP-}"; do
-		[[ -n $directory && -d $directory ]] || continue
-		# a killed process leaves its cgroup a moment later
-		for _ in {1..100}; do
-			find "$directory" -depth -type d -delete 2>/dev/null
-			[[ -d $directory ]] || break
-			sleep 0.05
-		done
+		# a killed process leaves its cgroup when it gets a CPU
+		[[ -z $directory ]] || await 60 remove_cgroups "$directory"
 	done
+}
+
+# remove_cgroups DIRECTORY: whether it and all cgroups below it are gone
+remove_cgroups() {
+	[[ ! -d $1 ]] || find "$1" -depth -type d -delete 2> /dev/null
 }
 
 # start WORKLOAD ARGUMENT...: runs a workload in the test's cgroup and waits for its line "ready", CHILD_LINE.
@@ -284,9 +284,11 @@ own_workload() {
 	cp "$BUILD/workloads/$1" "$WORK/$OWN"
 }
 
-# start_command COMMAND ARGUMENT...: the same for any command, which must become a workload.
+# start_command COMMAND ARGUMENT...: the same for any command, which must become a workload. It gives way to what tests wait
+# for: most workloads take all CPU time that they get, and get the less of it the more files run side by side.
 start_command() {
 	exec {CHILD_OUTPUT}< <(
+		renice -n 10 -p "$BASHPID" > /dev/null
 		# before it enters the cgroup, in which rules would see taskset, too
 		[[ -z ${ON_CPU-} ]] || taskset -p -c "$ON_CPU" "$BASHPID" > /dev/null
 		echo "$BASHPID" > "$CGROUP2/$CGROUP/cgroup.procs"

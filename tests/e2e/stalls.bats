@@ -130,7 +130,8 @@ explained() {
 	# the host decides how busy an emulated disk is
 	explained io $((PATIENCE == 1 ? $(tolerance 10 15) : 50))
 	# unless, by the daemon's own count, other processes moved twice as much, and at least 4 MiB a second
-	((PATIENCE > 1 || $(sql "SELECT ifnull(sum(iif(role = 'target', -2, 1) * (read_bytes + write_bytes)), 0) > 0 FROM usage"))) ||
+	((PATIENCE > 1 || $(sql "SELECT ifnull(sum(iif(role = 'target', -2, 1) * (read_bytes + write_bytes)), 0) > 0
+		FROM (SELECT role, read_bytes, write_bytes FROM usage UNION ALL SELECT role, read_bytes, write_bytes FROM ended)"))) ||
 		assert_cause 'its own I/O' 'io_hog['
 }
 
