@@ -59,6 +59,7 @@ start_pair() {
 	captured
 	measured "$output"
 	sql 'SELECT * FROM lock_holder' >&2
+	sql "SELECT waker_role, releases, waker_stack_id IS NULL, count(*), sum(intervals), sum(waited_ns)/1000000 FROM waker GROUP BY 1,2,3" >&2
 	local lock held queued
 	lock=$(sql 'SELECT lock FROM lock_holder LIMIT 1')
 	held=$(sql "SELECT sum(held_ns) FROM lock_holder WHERE lock = '$lock' AND holder_tgid = $pid")
@@ -73,7 +74,7 @@ start_pair() {
 	# who released it did so in hold_lock()
 	local place="EXISTS (SELECT 1 FROM stack_frame JOIN frame USING(frame_id) WHERE stack_id = waker_stack_id AND function"
 	[ "$(sql "SELECT 100 * sum(waited_ns) FILTER (WHERE $place = 'hold_lock') AND $place GLOB 'do_futex*')) >= 95 * sum(waited_ns)
-		FROM waker WHERE waker_stack_id IS NOT NULL AND releases")" = 1 ]
+		FROM waker WHERE lock = '$lock' AND waker_stack_id IS NOT NULL AND releases")" = 1 ]
 	[ "$(sql "SELECT 100 * sum(waited_ns) FILTER (WHERE waker_stack_id IS NOT NULL) >= 90 * sum(waited_ns)
 		FROM waker WHERE lock = '$lock' AND releases")" = 1 ]
 	# the programs' own frames are not on that stack

@@ -107,9 +107,7 @@ static void *worker_main(void *argument)
 		hold_lock(worker);
 		spin(worker->hold_ns / 2); /* lets another thread have its turn */
 	}
-	/* wakes waiting threads, which then see `stop` */
-	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
-	futex(&lock, FUTEX_WAKE_PRIVATE, 1);
+	/* whoever waits is woken by who holds it, and sees `stop` */
 	return NULL;
 }
 
