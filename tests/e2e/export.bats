@@ -73,9 +73,10 @@ assert_same() {
 	[ "$2" = "$3" ] || { printf '%s:\nSQL: %s\nit:  %s\n' "$1" "$2" "$3"; false; }
 }
 
-# firefox_profiler COMMAND...: asks the session
+# firefox_profiler COMMAND...: asks the session. It begins a process of another session, and waits 500 ms for it, which
+# beside other programs are enough in a real-time class alone.
 firefox_profiler() {
-	NODE_NO_WARNINGS=1 "$BUILD/npm/node_modules/.bin/profiler-cli" "$@" --session "$SESSION"
+	NODE_NO_WARNINGS=1 chrt -r 1 "$BUILD/npm/node_modules/.bin/profiler-cli" "$@" --session "$SESSION"
 }
 
 # load_profile FILE: opens it in the Firefox Profiler's command, and prints "samples|markers" of all threads

@@ -288,7 +288,7 @@ own_workload() {
 # for: most workloads take all CPU time that they get, and get the less of it the more files run side by side.
 start_command() {
 	exec {CHILD_OUTPUT}< <(
-		renice -n 10 -p "$BASHPID" > /dev/null
+		renice -n 5 -p "$BASHPID" > /dev/null
 		# before it enters the cgroup, in which rules would see taskset, too
 		[[ -z ${ON_CPU-} ]] || taskset -p -c "$ON_CPU" "$BASHPID" > /dev/null
 		echo "$BASHPID" > "$CGROUP2/$CGROUP/cgroup.procs"

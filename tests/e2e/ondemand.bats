@@ -306,7 +306,7 @@ within() {
 @test "a client that stops reading stops nobody else, and has its result when it goes on" {
 	load
 	daemon_start
-	start three_hot
+	start_ahead "$BUILD/workloads/three_hot"
 	ask_behind --pid "$CHILD" --for 2s --format folded
 	kill -STOP "$ASKED"
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1

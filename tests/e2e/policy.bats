@@ -191,6 +191,7 @@ turned_unseen() {
 # start_undumpable: starts a process of each kind whose memory the kernel protects, all with the uid 1006 and none with a
 # denied uid. Sets UNDUMPABLE, and CHILD to an ordinary process of the same program.
 start_undumpable() {
+	# each in a session of its own: the kernel gives each the same part of a CPU, and none has no sample
 	local how
 	declare -gA UNDUMPABLE=()
 	own_workload cpu_hog
@@ -206,17 +207,17 @@ start_undumpable() {
 	chmod 0711 "$WORK/unreadable"
 	for how in set_uid capability unreadable; do
 		# setpriv itself executes with capabilities, and env without
-		start_command setpriv --reuid 1006 --regid 1006 --clear-groups env "$WORK/$how" --threads 2
+		start_command setsid setpriv --reuid 1006 --regid 1006 --clear-groups env "$WORK/$how" --threads 2
 		UNDUMPABLE[$how]=$CHILD
 	done
 	# shellcheck disable=SC2016
-	start_command setpriv --reuid 1006 --regid 1006 --clear-groups \
+	start_command setsid setpriv --reuid 1006 --regid 1006 --clear-groups \
 		perl -e '$| = 1; syscall(157, 4, 0, 0, 0) and die "prctl: $!"; print "ready\n"; 1 while 1' # PR_SET_DUMPABLE
 	UNDUMPABLE[prctl]=$CHILD
 	# shellcheck disable=SC2016
-	start_command perl -e '$| = 1; syscall(117, 1006, 1006, 1006) and die "setresuid: $!"; print "ready\n"; 1 while 1'
+	start_command setsid perl -e '$| = 1; syscall(117, 1006, 1006, 1006) and die "setresuid: $!"; print "ready\n"; 1 while 1'
 	UNDUMPABLE[setuid]=$CHILD
-	start_command setpriv --reuid 1006 --regid 1006 --clear-groups "$WORK/$OWN" --threads 2
+	start_command setsid setpriv --reuid 1006 --regid 1006 --clear-groups "$WORK/$OWN" --threads 2
 }
 
 @test "a process that is not dumpable appears nowhere under a policy on uids" {

@@ -27,8 +27,8 @@ setup_file() {
 	local said moments=$CHILD hog
 	exec {said}<&"$CHILD_OUTPUT"
 	await_tables "$moments"
-	ON_CPU=0 start_command "$WORK/$OWN"
-	ON_CPU=0 start_command "$WORK/${PREFIX}cpu" --threads 2
+	ON_CPU=0 start_ahead "$WORK/$OWN"
+	ON_CPU=0 start_ahead "$WORK/${PREFIX}cpu" --threads 2
 	hog=$CHILD
 	await_log 30 'rule own fired'
 	kill -USR1 "$moments"
@@ -38,7 +38,7 @@ setup_file() {
 	await_sql 60 "SELECT count(*) >= 2 FROM capture WHERE state = 'complete'" 1
 	stop "$hog"
 	LOCKED=$(($(sql 'SELECT max(capture_id) FROM capture') + 2)) # the one before has cpu_hog in its history
-	ON_CPU=0 start_command "$WORK/${PREFIX}lock" --threads 4
+	ON_CPU=0 start_ahead "$WORK/${PREFIX}lock" --threads 4
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete' AND capture_id = $LOCKED" 1
 	children_end
 	daemon_stop TERM
