@@ -907,9 +907,10 @@ static const struct section sections[] = {
 	  .print = not_whole_print },
 	{ .name = "capture",
 	  .shows = "what fired, when, and the verdict in full",
-	  .sql = "SELECT s.*, c.hz, r.policy FROM capture_summary s JOIN capture c USING(capture_id) "
-		 "JOIN run r USING(run_id) "
-		 "WHERE c.capture_id = ?1",
+	  .sql = "SELECT s.*, " LOSSES_OF(
+		  "s.capture_id") ", c.hz, r.policy FROM capture_summary s JOIN capture c USING(capture_id) "
+				  "JOIN run r USING(run_id) "
+				  "WHERE c.capture_id = ?1",
 	  .is_object = true,
 	  .print = print_capture },
 	{ .name = "asked",
