@@ -32,6 +32,7 @@ endef
 define TEST_PACKAGES
 g++              compiles C++ programs whose names and stacks are known
 check            unit tests
+libexpat1-dev    parses the pictures of bourdon flame, in the unit tests
 dwz              makes debug files that share an alternate one
 xz-utils         packs symbols into an ELF file, and is a target with threads
 binutils         takes symbols out of ELF files, and links them
@@ -64,6 +65,7 @@ endef
 
 define LINT_PACKAGES
 check            headers of the unit tests
+libexpat1-dev    the same
 libjq-dev        headers of a program of the tests
 clang-format     compares the formatting
 clang-tidy       finds mistakes in C

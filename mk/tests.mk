@@ -13,7 +13,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 
 $(call objects,$(UNIT)): | $(POLICIES) $(ARCHITECTURE_POLICIES)
 $(call objects,tests/unit/test_export_pprof.c): | $(PPROF).h
-$(B)/unit: LIBS += -lcheck -lsubunit -lrt -lm
+$(B)/unit: LIBS += -lcheck -lsubunit -lexpat -lrt -lm
 # tests/unit/fake_kernel.c stands between the tests and the kernel
 FAKED = $(addprefix bpf_map_,lookup_elem update_elem delete_elem get_next_key lookup_batch lookup_and_delete_batch update_batch) \
 	$(addprefix ring_buffer__,new add consume epoll_fd free) bpf_obj_get_info_by_fd kernel_objects_open_iterator

@@ -2,6 +2,11 @@
 /*
  * db_rows.h owns adding the rows of one table of an attached database, `given`, to the same table of the main one. A row
  * that equals one of the main database is found there and not added again; each id is translated.
+ *
+ * The schema says how, so that a new column needs nothing here. An id that refers to a row of table T is looked up in
+ * the temporary table T_map(was, id): of the row in the source and in the output. There is one for each table with an id,
+ * and the rows of a table are noted there when they are added or found. `recorded_as` is the id where a row was recorded. A
+ * text takes the form of escape_name(), whatever the source has there. Everything else stays as it is.
  */
 #ifndef BOURDON_REPORT_DB_ROWS_H
 #define BOURDON_REPORT_DB_ROWS_H
@@ -11,39 +16,59 @@
 #include <stdint.h>
 
 #define ROW_BYTES 256
+#define TABLE_EXCEPTIONS_MAX 4
 
 /* What rows come from and go to. */
 struct row_transfer {
 	struct sql *sql;
-	char row[ROW_BYTES];      /* of the source, at hand: the table and the id; "" without one */
-	int64_t capture_id, into; /* the capture at hand: its id in the source, and in the output */
-	bool whole;               /* all captures are wanted */
+	char row[ROW_BYTES]; /* of the source, at hand: the table and the id; "" without one */
+	int64_t capture_id;  /* of the source, at hand; 0: none */
+	bool whole;          /* all captures are wanted */
 };
 
 /*
- * How the rows of a table come from the source. In all statements parameter N is the selected column N, of which the
- * first one names the row in messages. SELECT itself may use :capture, :into and :whole, RENEW may use :id.
+ * A table, and what its columns do not tell, in SQL. In WHERE, `instead` and `checked`, g is the table in the source; WHERE
+ * may use :capture and :whole. In FIND and RENEW, :COLUMN is the value for a column of the output. All but `name` may be
+ * NULL.
  */
 struct table {
 	const char *name;
-	const char *select;
-	const char *find;  /* the id of an equal row in the output; NULL: there can be none */
-	const char *renew; /* adds to such a row what was found out later; may be NULL */
-	const char *add;   /* returns the id of the new row if `map` is not NULL */
-	const char *map;   /* notes the row's ids in the source and in the output; may be NULL */
+	const char *where; /* which rows; NULL: all */
+	struct {
+		const char *column, *value;
+	} instead[TABLE_EXCEPTIONS_MAX]; /* columns whose value is another one */
+	const char *find;                /* which row of the output is equal; NULL: none */
+	const char *renew;               /* SET and WHERE: adds to such a row what was found out later */
+	const char *id;                  /* of a new row, whose id in the source is ?1; NULL: the next one */
+	const char *clause;              /* of a table without ids: follows the values of a new row */
+	const char *checked[TABLE_EXCEPTIONS_MAX]; /* columns 1, 2... of the row that is_valid() sees */
 	bool (*is_valid)(sqlite3_stmt *row);
 };
 
-/*
- * Prepares a connection: the SQL function name_form(TEXT) gives a name in the form of escape_name(), whatever the source
- * has there. Returns 0 or -errno, as all functions of sql.h do.
- */
-int db_rows_prepare(struct sql *sql);
+/* The statements for a table. */
+struct table_rows {
+	const struct table *table;
+	sqlite3_stmt *select, *find, *renew, *add, *map;
+};
 
 /*
- * Transfers the selected rows; stores the id of the last one, unless `ret_id` is NULL. Returns 0; or -errno, and
- * transfer->row names the row.
+ * Prepares a connection: the SQL function name_form(TEXT), and within the transaction of the caller the maps. The caller
+ * drops the temporary tables. All functions return 0 or -errno, as those of sql.h do.
  */
-int db_rows_transfer(struct row_transfer *transfer, const struct table *table, int64_t *ret_id);
+int db_rows_prepare(struct sql *sql);
+int db_rows_make_maps(struct sql *sql);
+
+/* Prepares the statements of a table. The caller finalizes them in any case. */
+int db_rows_begin(struct row_transfer *transfer, const struct table *table, struct table_rows *ret_rows);
+void db_rows_end(struct table_rows *rows);
+
+/*
+ * Transfers the selected rows; stores the id of the last one, unless `ret_id` is NULL. If it fails, transfer->row names
+ * the row.
+ */
+int db_rows_run(struct row_transfer *transfer, const struct table_rows *rows, int64_t *ret_id);
+
+/* The three at once. */
+int db_rows_transfer(struct row_transfer *transfer, const struct table *table);
 
 #endif

@@ -204,9 +204,10 @@ int stack_transfer_begin(struct stack_transfer *transfer, struct sql *sql)
 			"SELECT parent_id, frames, (SELECT id FROM stack_class_map WHERE was = n.class) "
 			"FROM given.stack_node n WHERE node_id = ?");
 	if (!result)
-		result = sql_prepare(sql, &transfer->frame, "SELECT id FROM frame_map WHERE was = ?");
+		result = sql_prepare(sql, &transfer->frame, "SELECT id FROM frame_row_map WHERE was = ?");
 	if (!result)
-		result = sql_prepare(sql, &transfer->note, "INSERT INTO stack_map(was, id) VALUES(?, ?)");
+		result =
+			sql_prepare(sql, &transfer->note, "INSERT INTO stack_node_map(was, id) VALUES(?, ?)");
 	return result;
 }
 
@@ -230,7 +231,7 @@ int stack_transfer_capture(struct stack_transfer *transfer, int64_t capture_id)
 		    "UNION SELECT stack_id FROM given.thread_state WHERE capture_id = ?1 AND stack_id "
 		    "IS NOT NULL UNION SELECT stack_id FROM given.wake_row WHERE capture_id = ?1 "
 		    "UNION SELECT waker_stack_id FROM given.wake_row WHERE capture_id = ?1 AND waker_stack_id "
-		    "IS NOT NULL) WHERE stack_id NOT IN (SELECT was FROM stack_map) ORDER BY 1"),
+		    "IS NOT NULL) WHERE stack_id NOT IN (SELECT was FROM stack_node_map) ORDER BY 1"),
 	    step = SQLITE_DONE;
 
 	if (result < 0)

@@ -32,11 +32,11 @@ struct stack_transfer {
 	int hash_result;
 };
 
-/* The frames and the classes of the source are in the output, and frame_map and stack_class_map have their ids. */
+/* The frames and the classes of the source are in the output, and frame_row_map and stack_class_map have their ids. */
 int stack_transfer_begin(struct stack_transfer *transfer, struct sql *sql);
 
 /*
- * Adds the stacks of a capture of the source that stack_map does not have, and notes them there. Returns 0; or -errno,
+ * Adds the stacks of a capture of the source that stack_node_map does not have, and notes them there. Returns 0; or -errno,
  * and sql->error says which stack is to blame.
  */
 int stack_transfer_capture(struct stack_transfer *transfer, int64_t capture_id);

@@ -183,9 +183,10 @@ static void print_title(const struct drawing *drawing, uint32_t node)
 		xml_text(out, frame->module);
 		fputc(')', out);
 	}
-	fprintf(out, " — %s, %s, %s", quantity(drawing, total, text, sizeof(text)),
-		format_percent(100 * share_of(drawing, total), percent, sizeof(percent)),
-		flame_kind_name(frame->kind));
+	fprintf(out, " — %s, ", quantity(drawing, total, text, sizeof(text)));
+	/* "<0.1 %" */
+	xml_text(out, format_percent(100 * share_of(drawing, total), percent, sizeof(percent)));
+	fprintf(out, ", %s", flame_kind_name(frame->kind));
 	if (frame->file) {
 		fputs(", ", out);
 		xml_text(out, frame->file);

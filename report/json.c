@@ -70,11 +70,25 @@ static void print_value(FILE *out, struct database *database, struct value value
 	}
 }
 
+/* Whether a later column has the same name, as in "SELECT s.*, 1 AS a": that one counts. */
+static bool is_replaced(const struct query *query, int column)
+{
+	for (int i = column + 1; i < query_columns(query); i++)
+		if (!strcmp(query_column_name(query, i), query_column_name(query, column)))
+			return true;
+	return false;
+}
+
 void json_row(FILE *out, struct query *query, const struct json_nested *nested)
 {
+	const char *separator = "";
+
 	fputc('{', out);
 	for (int i = 0; i < query_columns(query); i++) {
-		fputs(i ? ", " : "", out);
+		if (is_replaced(query, i))
+			continue;
+		fputs(separator, out);
+		separator = ", ";
 		json_string(out, query_column_name(query, i));
 		fputs(": ", out);
 		print_value(out, query->database, query_value(query, i));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * json.h owns printing the rows of a query as JSON (RFC 8259). The columns are the members of each object.
+ * json.h owns printing the rows of a query as JSON (RFC 8259). The columns are the members of each object. Of columns with
+ * the same name, the last one is: it replaces one that a view has.
  */
 #ifndef BOURDON_REPORT_JSON_H
 #define BOURDON_REPORT_JSON_H

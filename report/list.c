@@ -36,26 +36,17 @@ static void cell_threshold(const struct query *query, const char *name, char *in
 		snprintf(into, into_bytes, "-");
 }
 
-/*
- * The largest percentage in the capture's loss ledger; 'why' uses the same limit for PARTIAL. "-": the
- * capture has no ledger.
- */
+/* 'why' uses the same limit for PARTIAL. "-": the capture has no ledger of losses. */
 static void cell_lost(const struct query *query, const char *name, char *into, size_t into_bytes)
 {
-	_cleanup_query_ struct query worst = query_begin(
-		query->database,
-		"SELECT count(*) AS reasons, max(percent) AS percent FROM data_quality WHERE capture_id = ?1",
-		query_number(query, name), 0);
+	double percent = query_real(query, name);
 	char share[32];
-	double percent;
 
-	if (!query_next(&worst) || !query_number(&worst, "reasons")) {
+	if (query_is_null(query, name))
 		snprintf(into, into_bytes, "-");
-		return;
-	}
-	percent = query_real(&worst, "percent");
-	snprintf(into, into_bytes, "%s%s", percent >= PARTIAL_PERCENT ? "PARTIAL " : "",
-		 format_percent(percent, share, sizeof(share)));
+	else
+		snprintf(into, into_bytes, "%s%s", percent >= PARTIAL_PERCENT ? "PARTIAL " : "",
+			 format_percent(percent, share, sizeof(share)));
 }
 
 /* A capture on demand has no rule. */
@@ -70,12 +61,12 @@ static void cell_where(const struct query *query, const char *name, char *into, 
 }
 
 #define ORDER "newest_at DESC, incident_id DESC, triggered_at DESC, capture_id DESC"
-static const char sql[] =
-	"SELECT s.*, c.incident_id FROM (SELECT capture_id, incident_id, triggered_at, "
-	"max(triggered_at) OVER (PARTITION BY ifnull(incident_id, -capture_id)) AS newest_at FROM capture "
-	"WHERE %s ORDER BY " ORDER " LIMIT ?2) c "
-	"CROSS JOIN capture_summary s USING(capture_id) "
-	"ORDER BY c.newest_at DESC, c.incident_id DESC, c.triggered_at DESC, c.capture_id DESC";
+static const char sql[] = "SELECT s.*, " LOSSES_OF(
+	"s.capture_id") ", c.incident_id FROM (SELECT capture_id, incident_id, triggered_at, "
+			"max(triggered_at) OVER (PARTITION BY ifnull(incident_id, -capture_id)) AS newest_at FROM capture "
+			"WHERE %s ORDER BY " ORDER " LIMIT ?2) c "
+			"CROSS JOIN capture_summary s USING(capture_id) "
+			"ORDER BY c.newest_at DESC, c.incident_id DESC, c.triggered_at DESC, c.capture_id DESC";
 
 /* Targets with that unit: what they used, living or ended; of a baseline, which has no such rows, their samples. */
 #define OF_UNIT                                                                                                         \
@@ -127,7 +118,7 @@ static void print_text(struct report *report, struct query *query)
 		{ "THRESHOLD", "stall_us", 9, cell_threshold },
 		{ "MODE", "trigger_mode", -8, cell_text },
 		{ "SAMPLES", "samples", 8, cell_number },
-		{ "LOST", "capture_id", 14, cell_lost },
+		{ "LOST", "lost_percent", 14, cell_lost },
 		{ "WHERE", "cgroup", -60, cell_where },
 	};
 

@@ -7,6 +7,7 @@
 #include "report/format.h"
 #include "report/rows.h"
 #include "report/shell_quote.h"
+#include "report/weight.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -14,10 +15,10 @@
 #include <string.h>
 
 /*
- * A fifth of what each cgroup has by default. The weights of siblings share what they all want, so that the other still gets
- * all that nobody else wants.
+ * The weights of siblings share out what they all want, so that one with a fifth of its weight still gets all that nobody else
+ * wants.
  */
-#define LOW_WEIGHT 20
+#define LOW_PART 5
 #define DEFAULT_WEIGHT 100
 
 #define CGROUP2_MOUNT "/sys/fs/cgroup"
@@ -221,6 +222,17 @@ static struct remedy renice(struct answer *answer)
 		"groups,others");
 }
 
+/* The weight that is in force; negative: not known. */
+static int weight_of(const struct answer *answer, const struct place *place, const char *file)
+{
+	const struct report *report = answer->report;
+	_cleanup_free_ char *found =
+		report->cgroup_mount ? NULL : weight_mount(report->database, report->capture_id);
+	const char *mount = report->cgroup_mount ? report->cgroup_mount : found;
+
+	return mount ? weight_read(mount, place->path, file) : -1;
+}
+
 /* Gives the culprit's part of the tree less than the victim's. */
 static struct remedy lower_weight(struct answer *answer)
 {
@@ -228,9 +240,11 @@ static struct remedy lower_weight(struct answer *answer)
 	const struct party *culprit = answer->culprit, *victim = answer->victim;
 	const char *of = is_io ? "disk" : "CPU";
 	_cleanup_place_ struct place place = { 0 };
-	char value[16], docker[64];
+	const char *file = is_io ? "io.weight" : "cpu.weight";
+	char value[16], docker[64], in_force[32] = "";
 	size_t length;
 	bool is_itself;
+	int weight;
 
 	if (!culprit)
 		return look_at(answer, "find out who they are: root's policy or their short lives hide them",
@@ -252,19 +266,31 @@ static struct remedy lower_weight(struct answer *answer)
 		return (struct remedy){ 0 };
 	is_itself = !culprit->cgroup[length] ||
 		    (place.unit && culprit->unit && !strcmp(place.unit, culprit->unit));
-	snprintf(value, sizeof(value), "%d", LOW_WEIGHT);
+	weight = weight_of(answer, &place, file);
+	if (weight == 0 || weight == 1)
+		return look_at(
+			answer,
+			say_name(answer, place_name(&place),
+				 ANSWER_NAME " has the least %s weight already: give the victim's more", of),
+			"groups,others");
+	if (weight > 0)
+		snprintf(in_force, sizeof(in_force), ", not %d", weight);
+	else
+		weight = DEFAULT_WEIGHT;
+	weight = weight < LOW_PART ? 1 : weight / LOW_PART;
+	snprintf(value, sizeof(value), "%d", weight);
 	/* docker counts from 1024 */
-	snprintf(docker, sizeof(docker), "--cpu-shares=%d", 1024 * LOW_WEIGHT / DEFAULT_WEIGHT);
+	snprintf(docker, sizeof(docker), "--cpu-shares=%d", 1024 * weight / DEFAULT_WEIGHT);
 	return (struct remedy){
-		.text = say_name(answer, place_name(&place), "give " ANSWER_NAME "%s%s%s %s weight %d%s",
+		.text = say_name(answer, place_name(&place), "give " ANSWER_NAME "%s%s%s %s weight %d%s%s",
 				 is_itself ? "" : ", where ", is_itself ? "" : culprit->program,
-				 is_itself ? "" : " is,", of, LOW_WEIGHT,
-				 is_io                           ? " (bfq, io.cost)"
-				 : place.is_kubernetes           ? " (lasting: in the pod)"
-				 : place.unit || place.is_docker ? ", not 100"
-								 : " (where cgroup v2 is)"),
-		.command = set_command(answer, &place, is_io ? "IOWeight" : "CPUWeight",
-				       is_io ? "io.weight" : "cpu.weight", value, is_io ? NULL : docker),
+				 is_itself ? "" : " is,", of, weight, in_force,
+				 is_io                                        ? " (bfq, io.cost)"
+				 : place.is_kubernetes                        ? " (lasting: in the pod)"
+				 : place.unit || place.is_docker || *in_force ? ""
+									      : " (where cgroup v2 is)"),
+		.command = set_command(answer, &place, is_io ? "IOWeight" : "CPUWeight", file, value,
+				       is_io ? NULL : docker),
 		.changes = true,
 	};
 }

@@ -27,6 +27,7 @@ struct report {
 	struct database *database; /* in one read transaction, so that all numbers agree */
 	const char *run_dir;       /* of bourdon-load */
 	const char *debug_dir;     /* where symbolize looks for files */
+	const char *cgroup_mount;  /* for remedies; NULL: of this machine, if the capture is */
 	char **operands;           /* what follows the subcommand on the command line */
 	int operands_count;
 	FILE *out;
@@ -54,6 +55,15 @@ struct report {
 
 /* A capture with a loss of at least this percentage is PARTIAL. */
 #define PARTIAL_PERCENT 1.0
+
+/*
+ * Columns of a query: all events in the ledger of the capture with this id, and the largest percentage; NULL without a ledger.
+ * capture_summary.losses has those of the unit `sample` alone.
+ */
+#define LOSSES_OF(capture_id)                                                                                           \
+	"(SELECT sum(l.events) FROM loss l WHERE l.capture_id = " capture_id ") AS losses, "                            \
+	"(SELECT iif(count(*), ifnull(max(q.percent), 0.0), NULL) FROM data_quality q WHERE q.capture_id = " capture_id \
+	") AS lost_percent"
 
 /* These return nothing: a failed query was logged and has set database->failed. */
 void list_run(struct report *report);

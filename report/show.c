@@ -19,8 +19,8 @@ static const struct section {
 	bool is_list;
 } sections[] = {
 	{ "capture",
-	  "SELECT c.*, ifnull(c.ended_at, c.triggered_at) - c.triggered_at AS after_ns, s.processes, s.stacks, s.samples, "
-	  "s.losses FROM capture c JOIN capture_summary s USING(capture_id) WHERE c.capture_id = ?1",
+	  "SELECT c.*, ifnull(c.ended_at, c.triggered_at) - c.triggered_at AS after_ns, s.processes, s.stacks, s.samples, " LOSSES_OF(
+		  "c.capture_id") " FROM capture c JOIN capture_summary s USING(capture_id) WHERE c.capture_id = ?1",
 	  false },
 	{ "rule", "SELECT r.* FROM capture c JOIN rule r USING(rule_id) WHERE c.capture_id = ?1", false },
 	{ "run", "SELECT r.* FROM capture c JOIN run r USING(run_id) WHERE c.capture_id = ?1", false },
@@ -79,6 +79,8 @@ static void print_value(FILE *out, const char *name, const struct value *value)
 
 	if (value->type == VALUE_NUMBER)
 		write_number(name, value->number, text, sizeof(text));
+	else if (value->type == VALUE_REAL && ends_with(name, "_percent"))
+		format_percent(value->real, text, sizeof(text));
 	else if (value->type == VALUE_REAL)
 		snprintf(text, sizeof(text), "%.6g", value->real);
 	else

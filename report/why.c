@@ -417,17 +417,6 @@ static void print_machine(const struct layout *layout, struct query *query)
 	print_wrapped_on(layout, text, 2);
 }
 
-/* "-1.5 GiB": pages that were not written to a disk yet. */
-static char *bytes_of(const struct query *query, const char *name, char *into)
-{
-	double bytes = query_real(query, name);
-	bool is_negative = bytes < 0;
-
-	into[0] = '-';
-	format_size(is_negative ? -bytes : bytes, into + is_negative, FORMAT_BYTES - 1);
-	return into;
-}
-
 static void print_bytes(const struct layout *layout, struct query *query)
 {
 	char text[2 * FORMAT_BYTES] = "", part[FORMAT_BYTES], read[FORMAT_BYTES], written[FORMAT_BYTES];
@@ -436,10 +425,11 @@ static void print_bytes(const struct layout *layout, struct query *query)
 	fprintf(layout->out, "bytes read and written over %s, by whom, and by the disks\n  ",
 		duration_of(query, "span_ns", 1, read));
 	do {
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s and %s", used ? ", " : "",
-					 text_of(query, "part", 20, part),
-					 bytes_of(query, "read_bytes", read),
-					 bytes_of(query, "write_bytes", written));
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s%s %s and %s", used ? ", " : "",
+			text_of(query, "part", 20, part),
+			format_size(query_real(query, "read_bytes"), read, sizeof(read)),
+			format_size(query_real(query, "write_bytes"), written, sizeof(written)));
 	} while (query_next(query) && used < sizeof(text));
 	print_wrapped_on(layout, text, 2);
 }
@@ -907,9 +897,10 @@ static const struct section sections[] = {
 	  .print = not_whole_print },
 	{ .name = "capture",
 	  .shows = "what fired, when, and the verdict in full",
-	  .sql = "SELECT s.*, c.hz, r.policy FROM capture_summary s JOIN capture c USING(capture_id) "
-		 "JOIN run r USING(run_id) "
-		 "WHERE c.capture_id = ?1",
+	  .sql = "SELECT s.*, " LOSSES_OF(
+		  "s.capture_id") ", c.hz, r.policy FROM capture_summary s JOIN capture c USING(capture_id) "
+				  "JOIN run r USING(run_id) "
+				  "WHERE c.capture_id = ?1",
 	  .is_object = true,
 	  .print = print_capture },
 	{ .name = "asked",
@@ -938,9 +929,14 @@ static const struct section sections[] = {
 	  .print = print_machine },
 	{ .name = "bytes",
 	  .shows = "who read and wrote",
-	  .sql = "SELECT part, read_bytes, write_bytes, to_at - from_at AS span_ns FROM machine_bytes WHERE "
-		 "capture_id = ?1 AND (read_bytes <> 0 OR write_bytes <> 0) "
-		 "ORDER BY part = 'unaccounted', part = 'disks', read_bytes + write_bytes DESC, part LIMIT 6",
+	  /* what is negative in the account went to a page cache, or to no disk: it is a part of its own */
+	  .sql = "SELECT part, read_bytes, write_bytes, span_ns FROM (SELECT part, to_at - from_at AS span_ns, "
+		 "iif(part = 'unaccounted', max(read_bytes, 0), read_bytes) AS read_bytes, "
+		 "iif(part = 'unaccounted', max(write_bytes, 0), write_bytes) AS write_bytes FROM machine_bytes WHERE "
+		 "capture_id = ?1 UNION ALL SELECT 'not on disks', to_at - from_at, max(-read_bytes, 0), max(-write_bytes, 0) "
+		 "FROM machine_bytes WHERE capture_id = ?1 AND part = 'unaccounted') WHERE read_bytes <> 0 OR write_bytes <> 0 "
+		 "ORDER BY part = 'not on disks', part = 'unaccounted', part = 'disks', read_bytes + write_bytes DESC, part "
+		 "LIMIT 7",
 	  .print = print_bytes },
 	{ .name = "cgroup_bytes",
 	  .shows = "what disks did for cgroups",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/sql/sql.h"
 
+#include "common/array.h"
+#include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/escape_name.h"
 
@@ -52,6 +54,28 @@ int sql_prepare(struct sql *sql, sqlite3_stmt **ret_statement, const char *state
 	return sql_failed(sql);
 }
 
+/* Frees the text, which may be NULL: there was no memory. */
+static int prepare_text(struct sql *sql, sqlite3_stmt **ret_statement, char *text)
+{
+	int result = text ? sql_prepare(sql, ret_statement, text) : -ENOMEM;
+
+	if (!text)
+		snprintf(sql->error, sizeof(sql->error), "%s", strerror(ENOMEM));
+	sqlite3_free(text);
+	return result;
+}
+
+int sql_prepare_format(struct sql *sql, sqlite3_stmt **ret_statement, const char *format, ...)
+{
+	va_list values;
+	char *text;
+
+	va_start(values, format);
+	text = sqlite3_vmprintf(format, values);
+	va_end(values);
+	return prepare_text(sql, ret_statement, text);
+}
+
 /* Runs a statement that returns at most one row. */
 static int step(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number)
 {
@@ -88,6 +112,18 @@ char *sql_column_text(sqlite3_stmt *statement, int column)
 	return text;
 }
 
+/* Runs a statement whose parameters were bound with this result. */
+static int run_bound(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number, int result)
+{
+	if (result < 0)
+		snprintf(sql->error, sizeof(sql->error), "%s", strerror(-result));
+	else
+		result = step(sql, statement, ret_number);
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+	return result;
+}
+
 int sql_run(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number, const char *types, ...)
 {
 	va_list values;
@@ -107,13 +143,71 @@ int sql_run(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number,
 		}
 	}
 	va_end(values);
-	if (result < 0)
-		snprintf(sql->error, sizeof(sql->error), "%s", strerror(-result));
-	else
-		result = step(sql, statement, ret_number);
-	sqlite3_reset(statement);
-	sqlite3_clear_bindings(statement);
+	return run_bound(sql, statement, ret_number, result);
+}
+
+/* ---- rows by the names of their columns ---- */
+
+/* Appends one text for each column: its name, if wanted, and the same end. */
+static void append_columns(sqlite3_str *text, const struct sql_column *columns, bool named, const char *end)
+{
+	for (int i = 0; columns[i].name; i++)
+		sqlite3_str_appendf(text, "%s%s%s", i ? ", " : "", named ? columns[i].name : "", end);
+}
+
+static int bind_columns(sqlite3_stmt *statement, const struct sql_column *columns)
+{
+	int result = 0;
+
+	for (int i = 0; columns[i].name && !result; i++) {
+		if (columns[i].type == SQLITE_INTEGER)
+			sqlite3_bind_int64(statement, i + 1, columns[i].number);
+		else if (columns[i].type == SQLITE_FLOAT)
+			sqlite3_bind_double(statement, i + 1, columns[i].real);
+		else if (columns[i].type == SQLITE_TEXT)
+			result = sql_bind_text(statement, i + 1, columns[i].text);
+	}
 	return result;
+}
+
+int sql_insert(struct sql *sql, sqlite3_stmt **statement, const char *table, const char *clause,
+	       sqlite3_int64 *ret_number, const struct sql_column *columns)
+{
+	int result = 0;
+
+	if (!*statement) {
+		sqlite3_str *text = sqlite3_str_new(sql->db);
+
+		sqlite3_str_appendf(text, "INSERT INTO %s(", table);
+		append_columns(text, columns, true, "");
+		sqlite3_str_appendall(text, ") VALUES(");
+		append_columns(text, columns, false, "?");
+		sqlite3_str_appendf(text, ") %s", clause ? clause : "");
+		result = prepare_text(sql, statement, sqlite3_str_finish(text));
+	}
+	return result < 0 ? result
+			  : run_bound(sql, *statement, ret_number, bind_columns(*statement, columns));
+}
+
+int sql_update(struct sql *sql, sqlite3_stmt **statement, const char *table, const char *key, int64_t id,
+	       const struct sql_column *columns)
+{
+	int count = 0, result = 0;
+
+	while (columns[count].name)
+		count++;
+	if (!*statement) {
+		sqlite3_str *text = sqlite3_str_new(sql->db);
+
+		sqlite3_str_appendf(text, "UPDATE %s SET ", table);
+		append_columns(text, columns, true, " = ?");
+		sqlite3_str_appendf(text, " WHERE %s = ?", key);
+		result = prepare_text(sql, statement, sqlite3_str_finish(text));
+	}
+	if (result < 0)
+		return result;
+	sqlite3_bind_int64(*statement, count + 1, id);
+	return run_bound(sql, *statement, NULL, bind_columns(*statement, columns));
 }
 
 int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text)
@@ -125,6 +219,52 @@ int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text)
 		result = sql_run(sql, statement, ret_number, "");
 	sqlite3_finalize(statement);
 	return result;
+}
+
+/* ---- statements that a query makes ---- */
+
+void sql_texts_free(struct sql_texts *texts)
+{
+	for (uint32_t i = 0; i < texts->count; i++)
+		free(texts->texts[i]);
+	free(texts->texts);
+}
+
+int sql_collect(struct sql *sql, const char *query, struct sql_texts *texts)
+{
+	sqlite3_stmt *statement;
+	int result = sql_prepare(sql, &statement, query), step = SQLITE_DONE;
+
+	while (!result && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(statement, 0);
+
+		if (array_make_room(texts->texts, texts->count, texts->room, 1U) || !text ||
+		    !(texts->texts[texts->count] = strdup(text)))
+			result = -ENOMEM;
+		else
+			texts->count++;
+	}
+	if (!result && step != SQLITE_DONE)
+		result = sql_failed(sql);
+	sqlite3_finalize(statement);
+	return result;
+}
+
+int sql_execute_all(struct sql *sql, const struct sql_texts *texts)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < texts->count && !result; i++)
+		result = sql_run_once(sql, NULL, texts->texts[i]);
+	return result;
+}
+
+int sql_execute_made(struct sql *sql, const char *query)
+{
+	_cleanup_sql_texts_ struct sql_texts texts = { 0 };
+	int result = sql_collect(sql, query, &texts);
+
+	return result < 0 ? result : sql_execute_all(sql, &texts);
 }
 
 /* Waiting is safe: only the store thread waits here. */

@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct sql {
 	sqlite3 *db;
@@ -33,6 +34,9 @@ int sql_execute(struct sql *sql, const char *statements);
 /* For statements that run often. sql_close() finalizes them, unless the caller does before. */
 int sql_prepare(struct sql *sql, sqlite3_stmt **ret_statement, const char *statement);
 
+/* The same with a format of sqlite3_mprintf(). */
+int sql_prepare_format(struct sql *sql, sqlite3_stmt **ret_statement, const char *format, ...);
+
 /*
  * Binds and runs a statement that returns at most one row with at most one number, which goes to *ret_number
  * (may be NULL). One letter for each parameter: i is int64_t, t is text (NULL is NULL), b is bytes and their
@@ -40,6 +44,63 @@ int sql_prepare(struct sql *sql, sqlite3_stmt **ret_statement, const char *state
  */
 int sql_run(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number, const char *types, ...);
 int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text);
+
+/* A column of a row, with its value. SQL_COLUMNS() makes a list of these. */
+struct sql_column {
+	const char *name; /* NULL: the end of the list */
+	int type;         /* SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT or SQLITE_NULL */
+	union {
+		int64_t number;
+		double real;
+		const char *text; /* escaped as by sql_run(); NULL is NULL */
+	};
+};
+
+#define SQL_COLUMNS(...) ((const struct sql_column[]){ __VA_ARGS__, { .name = NULL } })
+#define SQL_NUMBER(column, value) SQL_NUMBER_IF(column, true, value)
+/* NULL where `known` is false; then the value is not evaluated. */
+#define SQL_NUMBER_IF(column, known, value)                                                                  \
+	{                                                                                                    \
+		.name = #column, .type = (known) ? SQLITE_INTEGER : SQLITE_NULL,                             \
+		.number = (known) ? (int64_t)(value) : 0                                                     \
+	}
+#define SQL_REAL_IF(column, known, value)                                                                    \
+	{                                                                                                    \
+		.name = #column, .type = (known) ? SQLITE_FLOAT : SQLITE_NULL, .real = (known) ? (value) : 0 \
+	}
+#define SQL_TEXT(column, value)                                                                              \
+	{                                                                                                    \
+		.name = #column, .type = SQLITE_TEXT, .text = (value)                                        \
+	}
+
+/*
+ * Adds a row. Columns that are not listed have their DEFAULT. `clause` follows the values, such as ON CONFLICT or RETURNING,
+ * whose number goes to *ret_number; both may be NULL. Prepares *statement at the first call if it is NULL: each list of
+ * columns has a statement of its own, which sql_close() finalizes, unless the caller does before.
+ */
+int sql_insert(struct sql *sql, sqlite3_stmt **statement, const char *table, const char *clause,
+	       sqlite3_int64 *ret_number, const struct sql_column *columns);
+
+/* Changes these columns of the row whose column `key` is `id`, with a statement as that of sql_insert(). */
+int sql_update(struct sql *sql, sqlite3_stmt **statement, const char *table, const char *key, int64_t id,
+	       const struct sql_column *columns);
+
+struct sql_texts {
+	char **texts;
+	uint32_t count, room;
+};
+
+void sql_texts_free(struct sql_texts *texts);
+#define _cleanup_sql_texts_ _cleanup_(sql_texts_free)
+
+/* Appends the first column of all rows. The caller frees the texts in any case. */
+int sql_collect(struct sql *sql, const char *query, struct sql_texts *texts);
+
+/* Each text is one statement: whatever follows it, in a damaged or hostile database, does not run. */
+int sql_execute_all(struct sql *sql, const struct sql_texts *texts);
+
+/* Runs the statements that are the rows of a query. */
+int sql_execute_made(struct sql *sql, const char *query);
 
 /* After a call of SQLite that failed: notes its message in sql->error. Returns -errno. */
 int sql_failed(struct sql *sql);

@@ -19,19 +19,11 @@ struct remembered_key {
 
 int activity_keys_prepare(struct sql *sql, struct activity_keys *ret_keys)
 {
-	int result;
-
 	*ret_keys = (struct activity_keys){ 0 };
-	result = sql_prepare(
+	return sql_prepare(
 		sql, &ret_keys->find_key,
 		"SELECT key_id FROM activity_key WHERE hash = ? AND state = ? AND comm IS ? AND kernel = ? AND syscall IS ? "
 		"AND function IS ? AND uid IS nullif(?, -1) AND cgroup IS ?");
-	if (!result)
-		result = sql_prepare(
-			sql, &ret_keys->add_key,
-			"INSERT INTO activity_key(hash, state, comm, kernel, syscall, function, uid, cgroup, unit, container) "
-			"VALUES(?, ?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?) RETURNING key_id");
-	return result;
 }
 
 void activity_keys_forget(struct activity_keys *keys)
@@ -147,9 +139,14 @@ int activity_keys_add(struct sql *sql, struct activity_keys *keys, const struct 
 	int result;
 
 	digest_of(words, digest);
-	result = sql_run(sql, keys->add_key, &key_id, "ittittittt", hash_of(digest), words->state,
-			 words->comm, (int64_t)words->is_kernel, words->syscall, words->function, words->uid,
-			 words->cgroup, has_unit ? unit : NULL, has_container ? container : NULL);
+	result = sql_insert(
+		sql, &keys->add_key, "activity_key", "RETURNING key_id", &key_id,
+		SQL_COLUMNS(SQL_NUMBER(hash, hash_of(digest)), SQL_TEXT(state, words->state),
+			    SQL_TEXT(comm, words->comm), SQL_NUMBER(kernel, words->is_kernel),
+			    SQL_TEXT(syscall, words->syscall), SQL_TEXT(function, words->function),
+			    SQL_NUMBER_IF(uid, words->uid != -1, words->uid), SQL_TEXT(cgroup, words->cgroup),
+			    SQL_TEXT(unit, has_unit ? unit : NULL),
+			    SQL_TEXT(container, has_container ? container : NULL)));
 	if (result < 0)
 		return result;
 	remember(keys, digest, key_id);

@@ -51,15 +51,13 @@ int incidents_find(struct sql *sql, int64_t run_id, const struct capture_trigger
 		sql_prepare(sql, &find, "SELECT incident_id FROM incident WHERE run_id = ? AND number = ?");
 
 	if (!result)
-		result = sql_prepare(
-			sql, &add,
-			"INSERT INTO incident(run_id, number, captures, began_at, resource) VALUES(?, ?, 0, ?, ?) "
-			"RETURNING incident_id");
-	if (!result)
 		result = sql_run(sql, find, &incident_id, "ii", run_id, (int64_t)trigger->incident);
 	if (!result && !incident_id)
-		result = sql_run(sql, add, &incident_id, "iiit", run_id, (int64_t)trigger->incident,
-				 trigger->triggered_at, psi_resource_names[trigger->psi.resource]);
+		result = sql_insert(
+			sql, &add, "incident", "RETURNING incident_id", &incident_id,
+			SQL_COLUMNS(SQL_NUMBER(run_id, run_id), SQL_NUMBER(number, trigger->incident),
+				    SQL_NUMBER(captures, 0), SQL_NUMBER(began_at, trigger->triggered_at),
+				    SQL_TEXT(resource, psi_resource_names[trigger->psi.resource])));
 	sqlite3_finalize(find);
 	sqlite3_finalize(add);
 	if (!result)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/migrate.h"
 
-#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/schema.h"
@@ -14,68 +13,12 @@
 #define OPERATIONS_BETWEEN_LOOKS 10000 /* of SQLite's virtual machine, well below a millisecond */
 #define PAUSE_NS 100000000UL
 
-/* ---- lists of statements ---- */
-
-struct texts {
-	char **texts;
-	uint32_t count, room;
-};
-
-static void texts_free(struct texts *texts)
-{
-	for (uint32_t i = 0; i < texts->count; i++)
-		free(texts->texts[i]);
-	free(texts->texts);
-}
-
-#define _cleanup_texts_ _cleanup_(texts_free)
-
-/* Collects the first column of all rows. The caller frees the texts in any case. */
-static int collect(struct sql *sql, const char *query, struct texts *texts)
-{
-	sqlite3_stmt *statement;
-	int result = sql_prepare(sql, &statement, query), step = SQLITE_DONE;
-
-	while (!result && (step = sqlite3_step(statement)) == SQLITE_ROW) {
-		const char *text = (const char *)sqlite3_column_text(statement, 0);
-
-		if (array_make_room(texts->texts, texts->count, texts->room, 1U) || !text ||
-		    !(texts->texts[texts->count] = strdup(text)))
-			result = -ENOMEM;
-		else
-			texts->count++;
-	}
-	if (!result && step != SQLITE_DONE)
-		result = sql_failed(sql);
-	sqlite3_finalize(statement);
-	return result;
-}
-
-/* Each text is one statement: whatever follows it, in a damaged or hostile database, does not run. */
-static int execute_all(struct sql *sql, const struct texts *texts)
-{
-	int result = 0;
-
-	for (uint32_t i = 0; i < texts->count && !result; i++)
-		result = sql_run_once(sql, NULL, texts->texts[i]);
-	return result;
-}
-
-/* Runs the statements that are the rows of a query. */
-static int execute_made(struct sql *sql, const char *query)
-{
-	_cleanup_texts_ struct texts texts = { 0 };
-	int result = collect(sql, query, &texts);
-
-	return result < 0 ? result : execute_all(sql, &texts);
-}
-
 /* ---- the tables ---- */
 
 /* Notes the names of all tables and views of the schema in the temporary table `ours`. */
 static int note_names(struct sql *sql, const struct schema *schema)
 {
-	_cleanup_texts_ struct texts names = { 0 };
+	_cleanup_sql_texts_ struct sql_texts names = { 0 };
 	struct sql fresh = { .give_up_ns = sql->give_up_ns };
 	sqlite3_stmt *add = NULL;
 	int result = sql_open(&fresh, ":memory:");
@@ -83,7 +26,7 @@ static int note_names(struct sql *sql, const struct schema *schema)
 	if (!result)
 		result = sql_execute(&fresh, schema->sql);
 	if (!result)
-		result = collect(
+		result = sql_collect(
 			&fresh,
 			"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE "
 			"'sqlite\\_%' ESCAPE '\\'",
@@ -105,12 +48,12 @@ static int note_names(struct sql *sql, const struct schema *schema)
 /* Renames all tables to old_NAME and makes those of the schema, empty. */
 static int make_tables(struct sql *sql, const struct schema *schema)
 {
-	int result = execute_made(
+	int result = sql_execute_made(
 		sql, "SELECT printf('DROP %s \"%w\"', type, name) FROM sqlite_schema "
 		     "WHERE type IN ('view', 'trigger') OR (type = 'index' AND sql IS NOT NULL)");
 
 	if (!result)
-		result = execute_made(
+		result = sql_execute_made(
 			sql, "SELECT printf('ALTER TABLE \"%w\" RENAME TO \"old_%w\"', name, name) "
 			     "FROM sqlite_schema WHERE type = 'table' AND name IN (SELECT name FROM ours)");
 	return result < 0 ? result : sql_execute(sql, schema->sql);
@@ -119,7 +62,7 @@ static int make_tables(struct sql *sql, const struct schema *schema)
 /* Copies the rows of each table that there was before, by the names of its columns. Ids stay. */
 static int copy_rows(struct sql *sql)
 {
-	return execute_made(
+	return sql_execute_made(
 		sql,
 		"SELECT printf('INSERT INTO \"%w\"(%s) SELECT %s FROM \"old_%w\"', name, columns, columns, name) FROM ("
 		"SELECT name, (SELECT group_concat(printf('\"%w\"', n.name)) FROM pragma_table_info(t.name) n "
@@ -139,7 +82,7 @@ static int drop_old_tables(struct sql *sql)
 		     "ESCAPE '\\'");
 
 	if (!result)
-		result = execute_made(
+		result = sql_execute_made(
 			sql, "SELECT printf('DROP TABLE \"%w\"', s.name) FROM sqlite_schema s JOIN ours o "
 			     "ON s.name = 'old_' || o.name WHERE s.type = 'table'");
 	return result;
@@ -171,12 +114,12 @@ static int look(void *user)
 
 static int migrate_in_transaction(struct sql *sql, const struct schema *schema)
 {
-	_cleanup_texts_ struct texts views = { 0 };
+	_cleanup_sql_texts_ struct sql_texts views = { 0 };
 	char version[64];
 	int result = note_names(sql, schema);
 
 	if (!result)
-		result = collect(
+		result = sql_collect(
 			sql,
 			"SELECT sql FROM sqlite_schema WHERE type = 'view' AND sql LIKE 'CREATE VIEW %' AND "
 			"name NOT IN (SELECT name FROM ours)",
@@ -188,7 +131,7 @@ static int migrate_in_transaction(struct sql *sql, const struct schema *schema)
 	if (!result)
 		result = drop_old_tables(sql);
 	if (!result)
-		result = execute_all(sql, &views);
+		result = sql_execute_all(sql, &views);
 	snprintf(version, sizeof(version), "DROP TABLE temp.ours; PRAGMA user_version = %d", schema->version);
 	return result < 0 ? result : sql_execute(sql, version);
 }

@@ -16,26 +16,18 @@ static const char end_sql[] =
 	"DROP TABLE temp.evicted; DROP TABLE temp.node; DROP TABLE temp.leaf; DROP TABLE temp.place;"
 	"DROP TABLE temp.part";
 
-static const char delete_rows_sql[] =
+static const char note_nodes_sql[] =
 	"INSERT INTO node SELECT stack_id FROM sample_row WHERE capture_id IN (SELECT capture_id FROM evicted) UNION "
 	"SELECT stack_id FROM thread_state WHERE capture_id IN (SELECT capture_id FROM evicted) AND stack_id IS NOT NULL UNION "
 	"SELECT stack_id FROM wake_row WHERE capture_id IN (SELECT capture_id FROM evicted) UNION "
-	"SELECT waker_stack_id FROM wake_row WHERE capture_id IN (SELECT capture_id FROM evicted) AND waker_stack_id NOTNULL;"
-	"DELETE FROM wake_row WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM sample_row WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM thread_state WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM thread_look WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM usage WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM ended WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM machine_time WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM machine_bytes WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM interrupt WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM killed WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM cgroup_memory WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM pressure WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM statistic WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM histogram WHERE capture_id IN (SELECT capture_id FROM evicted);"
-	"DELETE FROM loss WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	"SELECT waker_stack_id FROM wake_row WHERE capture_id IN (SELECT capture_id FROM evicted) AND waker_stack_id NOTNULL";
+
+/* Whatever else refers to a capture as what it belongs to. */
+static const char delete_rows_sql[] =
+	"SELECT printf('DELETE FROM \"%w\" WHERE capture_id IN (SELECT capture_id FROM evicted)', s.name) FROM "
+	"sqlite_schema s, pragma_foreign_key_list(s.name) f WHERE s.type = 'table' AND f.\"from\" = 'capture_id'";
+
+static const char delete_captures_sql[] =
 	"DELETE FROM capture WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	/* there is no index of samples by stack: one pass over them finds the stacks that others have, too */
 	"DELETE FROM node WHERE node_id IN (SELECT n.node_id FROM sample_row s CROSS JOIN node n ON n.node_id = s.stack_id);"
@@ -123,7 +115,11 @@ static int remove_chosen(struct sql *sql, const char *choose, int64_t number,
 		if (!result)
 			result = sql_run_once(sql, &newest, "SELECT max(capture_id) FROM evicted");
 		if (!result)
-			result = sql_execute(sql, delete_rows_sql);
+			result = sql_execute(sql, note_nodes_sql);
+		if (!result)
+			result = sql_execute_made(sql, delete_rows_sql);
+		if (!result)
+			result = sql_execute(sql, delete_captures_sql);
 		if (!result)
 			result = sql_execute(sql, incidents_shrink_sql);
 		if (!result)

@@ -536,7 +536,7 @@ static char *triggers_text(const struct rule *rule)
 	return NULL;
 }
 
-static int add_rule(struct store *store, sqlite3_stmt *statement, const struct rule *rule)
+static int add_rule(struct store *store, sqlite3_stmt **statement, const struct rule *rule)
 {
 	_cleanup_free_ char *triggers = triggers_text(rule);
 	char comm[ABI_COMM_BYTES + 1];
@@ -544,23 +544,26 @@ static int add_rule(struct store *store, sqlite3_stmt *statement, const struct r
 	if (!triggers)
 		return -ENOMEM;
 	snprintf(comm, sizeof(comm), "%s%s", rule->comm.text, rule->comm.prefix ? "*" : "");
-	return sql_run(&store->sql, statement, NULL, "iittttttiiiit", (int64_t)rule->id,
-		       (int64_t)store->run_id, rule->name, rule->source, comm, rule->cgroup, rule->unit,
-		       rule_watch_names[rule->watch], (int64_t)rule->pattern_id, (int64_t)rule->history_ns,
-		       (int64_t)rule->capture_ns, (int64_t)rule->cooldown_ns, triggers);
+	return sql_insert(
+		&store->sql, statement, "rule", NULL, NULL,
+		SQL_COLUMNS(SQL_NUMBER(rule_id, rule->id), SQL_NUMBER(run_id, store->run_id),
+			    SQL_TEXT(rule, rule->name), SQL_TEXT(source, rule->source), SQL_TEXT(comm, comm),
+			    SQL_TEXT(cgroup, rule->cgroup), SQL_TEXT(unit, rule->unit),
+			    SQL_TEXT(watch, rule_watch_names[rule->watch]),
+			    SQL_NUMBER(pattern_id, rule->pattern_id),
+			    SQL_NUMBER(history_ns, rule->history_ns),
+			    SQL_NUMBER(capture_ns, rule->capture_ns),
+			    SQL_NUMBER(cooldown_ns, rule->cooldown_ns), SQL_TEXT(triggers, triggers)));
 }
 
 static int add_rules(struct store *store, const struct rule_set *rules, uint32_t first_id)
 {
-	sqlite3_stmt *statement;
-	int result = sql_prepare(
-		&store->sql, &statement,
-		"INSERT INTO rule(rule_id, run_id, rule, source, comm, cgroup, unit, watch, pattern_id, "
-		"history_ns, capture_ns, cooldown_ns, triggers) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	sqlite3_stmt *statement = NULL;
+	int result = 0;
 
 	for (size_t i = 0; i < rules->count && !result; i++)
 		if (rules->rules[i].id >= first_id)
-			result = add_rule(store, statement, &rules->rules[i]);
+			result = add_rule(store, &statement, &rules->rules[i]);
 	sqlite3_finalize(statement);
 	return result;
 }
@@ -624,23 +627,24 @@ static int add_run(struct store *store, const struct manifest *manifest, const s
 	_cleanup_free_ char *attachments = attachments_text(manifest);
 	char allowed[POLICY_TEXT_BYTES];
 	sqlite3_int64 database_id;
-	sqlite3_stmt *statement;
-	int result = sql_prepare(
-		&store->sql, &statement,
-		"INSERT INTO run(started_at, version, abi, kernel, hostname, cpus, hz, policy, object_sha256, "
-		"attachments, ring_bytes, database_id) VALUES(?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?) "
-		"RETURNING run_id");
+	sqlite3_stmt *statement = NULL;
+	int result = find_database(store, &database_id);
 
 	policy_describe(policy, allowed);
 	if (!result)
-		result = find_database(store, &database_id);
-	if (!result)
-		result = sql_run(&store->sql, statement, &store->run_id, "itittiitttii",
-				 clock_wall_now_ns(store->clock), BOURDON_VERSION, (int64_t)manifest->abi,
-				 manifest->kernel, store->host, (int64_t)manifest->cpus,
-				 (int64_t)manifest->hz, *allowed ? allowed : NULL, manifest->object_sha256,
-				 attachments, (int64_t)manifest->slots_per_cpu * manifest->slot_bytes,
-				 (int64_t)database_id);
+		result = sql_insert(
+			&store->sql, &statement, "run", "RETURNING run_id", &store->run_id,
+			SQL_COLUMNS(SQL_NUMBER(started_at, clock_wall_now_ns(store->clock)),
+				    SQL_TEXT(version, BOURDON_VERSION), SQL_NUMBER(abi, manifest->abi),
+				    SQL_TEXT(kernel, manifest->kernel), SQL_TEXT(hostname, store->host),
+				    SQL_NUMBER(cpus, manifest->cpus), SQL_NUMBER(hz, manifest->hz),
+				    SQL_TEXT(policy, *allowed ? allowed : NULL),
+				    SQL_TEXT(object_sha256,
+					     *manifest->object_sha256 ? manifest->object_sha256 : NULL),
+				    SQL_TEXT(attachments, attachments),
+				    SQL_NUMBER(ring_bytes,
+					       (int64_t)manifest->slots_per_cpu * manifest->slot_bytes),
+				    SQL_NUMBER(database_id, database_id)));
 	sqlite3_finalize(statement);
 	return result;
 }
@@ -709,17 +713,16 @@ int store_end_run(struct store *store)
 
 int store_add_counters(struct store *store, const char *const *names, const uint64_t *values, size_t count)
 {
-	sqlite3_stmt *statement;
+	sqlite3_stmt *statement = NULL;
 	int64_t at = clock_wall_now_ns(store->clock);
 	int result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 
 	if (result < 0)
 		return result;
-	result = sql_prepare(&store->sql, &statement,
-			     "INSERT INTO counter(run_id, at, name, value) VALUES(?, ?, ?, ?)");
 	for (size_t i = 0; i < count && !result; i++)
-		result = sql_run(&store->sql, statement, NULL, "iiti", (int64_t)store->run_id, at, names[i],
-				 (int64_t)values[i]);
+		result = sql_insert(&store->sql, &statement, "counter", NULL, NULL,
+				    SQL_COLUMNS(SQL_NUMBER(run_id, store->run_id), SQL_NUMBER(at, at),
+						SQL_TEXT(name, names[i]), SQL_NUMBER(value, values[i])));
 	sqlite3_finalize(statement);
 	return sql_finish(&store->sql, result);
 }

@@ -9,20 +9,8 @@
 
 int store_activity_prepare(struct sql *sql, struct activity_statements *ret_statements)
 {
-	int result;
-
 	*ret_statements = (struct activity_statements){ .saved_bytes = ACTIVITY_SAVED_BYTES_MAX };
-	result = activity_keys_prepare(sql, &ret_statements->keys);
-	if (!result)
-		result = sql_prepare(
-			sql, &ret_statements->add_minute,
-			"INSERT INTO activity_minute(run_id, at, interval_ns, steps, looks, missed, threads, bytes) "
-			"VALUES(?, ?, ?, ?, ?, ?, ?, ?) RETURNING minute_id");
-	if (!result)
-		result = sql_prepare(
-			sql, &ret_statements->add_activity,
-			"INSERT INTO activity(minute_id, key_id, threads, least, most, times) VALUES(?, ?, ?, ?, ?, ?)");
-	return result;
+	return activity_keys_prepare(sql, &ret_statements->keys);
 }
 
 void store_activity_forget(struct activity_statements *statements)
@@ -111,11 +99,13 @@ static int compare_ids(const void *a, const void *b)
 	return (left->key_id > right->key_id) - (left->key_id < right->key_id);
 }
 
-static int add_activity(struct sql *sql, const struct activity_statements *statements, int64_t minute_id,
+static int add_activity(struct sql *sql, struct activity_statements *statements, int64_t minute_id,
 			int64_t key_id, const struct activity_sums *sums, const char *times)
 {
-	return sql_run(sql, statements->add_activity, NULL, "iiiiit", minute_id, key_id,
-		       (int64_t)sums->threads, (int64_t)sums->least, (int64_t)sums->most, times);
+	return sql_insert(sql, &statements->add_activity, "activity", NULL, NULL,
+			  SQL_COLUMNS(SQL_NUMBER(minute_id, minute_id), SQL_NUMBER(key_id, key_id),
+				      SQL_NUMBER(threads, sums->threads), SQL_NUMBER(least, sums->least),
+				      SQL_NUMBER(most, sums->most), SQL_TEXT(times, times)));
 }
 
 /* In the order of the primary key, which fills the pages. */
@@ -165,9 +155,13 @@ int store_activity_write(struct sql *sql, struct activity_statements *statements
 
 	if (!result) {
 		bytes = activity_rows_bound(rows, ACTIVITY_MINUTE_BYTES + statements->saved_bytes);
-		result = sql_run(sql, statements->add_minute, &minute_id, "iiiiitii", run_id, minute->at,
-				 (int64_t)minute->interval_ns, (int64_t)minute->steps, (int64_t)minute->looks,
-				 missed_text(minute, missed), count_threads(rows), (int64_t)bytes);
+		result = sql_insert(
+			sql, &statements->add_minute, "activity_minute", "RETURNING minute_id", &minute_id,
+			SQL_COLUMNS(SQL_NUMBER(run_id, run_id), SQL_NUMBER(at, minute->at),
+				    SQL_NUMBER(interval_ns, minute->interval_ns),
+				    SQL_NUMBER(steps, minute->steps), SQL_NUMBER(looks, minute->looks),
+				    SQL_TEXT(missed, missed_text(minute, missed)),
+				    SQL_NUMBER(threads, count_threads(rows)), SQL_NUMBER(bytes, bytes)));
 	}
 	if (!result)
 		result = add_keys(sql, &statements->keys, rows);

@@ -17,10 +17,6 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		sqlite3_stmt **statement;
 		const char *sql;
 	} statements[] = {
-		{ &ret_statements->add_module,
-		  "INSERT INTO module(path, build_id, version, kind, bias) "
-		  "VALUES(?, nullif(?, ''), ?, ?, nullif(?, -1)) "
-		  "ON CONFLICT DO UPDATE SET bias = ifnull(bias, excluded.bias) RETURNING module_id" },
 		/* negative: this capture has found a name or a line that the frame lacks */
 		{ &ret_statements->find_frame,
 		  "SELECT iif(function_offset IS NULL AND ?4 >= 0 OR file IS NULL AND ?5, -frame_id, frame_id) "
@@ -30,109 +26,64 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "SELECT n.frame_id FROM frame_row f JOIN frame_row n ON n.frame_id = ifnull(f.named_by, f.frame_id) "
 		  "WHERE f.frame_id = ?1 AND n.named_by IS NULL AND n.function_offset IS NOT NULL AND n.function = ?2 "
 		  "AND n.file IS ?3" },
-		{ &ret_statements->add_frame,
-		  "INSERT INTO frame_row(module_id, offset, inlined, function, function_offset, file, line, named_by) "
-		  "VALUES(?1, ?2, ?3, iif(?8, NULL, ?4), nullif(?5, -1), iif(?8 AND ?7 > 0, NULL, ?6), nullif(?7, 0), "
-		  "nullif(?8, 0))" },
 		/* a name that was found later applies to all captures */
 		{ &ret_statements->complete_frame,
 		  "UPDATE frame_row SET function = iif(function_offset IS NULL, ?2, function), "
 		  "function_offset = ifnull(function_offset, nullif(?3, -1)), "
 		  "line = iif(file IS NULL, nullif(?5, 0), line), file = ifnull(file, ?4) WHERE frame_id = ?1" },
-		{ &ret_statements->add_stack_class,
-		  "INSERT INTO stack_class(truncated, unwinder, ended) VALUES(?, ?, ?) "
-		  "ON CONFLICT DO UPDATE SET ended = excluded.ended RETURNING class" },
-		{ &ret_statements->add_thread,
-		  "INSERT INTO thread(process_id, tid, thread) VALUES(?, ?, ?) "
-		  "ON CONFLICT DO UPDATE SET tid = excluded.tid RETURNING thread_id" },
-		{ &ret_statements->add_sample_class,
-		  "INSERT INTO sample_class(kind, stall, role) VALUES(?, ?, ?) "
-		  "ON CONFLICT DO UPDATE SET stall = excluded.stall RETURNING class" },
-		{ &ret_statements->add_sample,
-		  "INSERT INTO sample_row(capture_id, stack_id, thread_id, class, second, samples, weight_ns, times) "
-		  "VALUES(?, ?, ?, ?, ?, ?, nullif(?7, ?9), ?8) ON CONFLICT DO UPDATE SET "
-		  "samples = samples + excluded.samples, "
-		  "weight_ns = iif(weight_ns IS NULL AND excluded.weight_ns IS NULL, NULL, "
-		  "ifnull(weight_ns, samples * (SELECT 1000000000 / hz FROM capture WHERE capture_id = ?1)) + "
-		  "ifnull(excluded.weight_ns, ?9)), "
-		  "times = ifnull(times || '],[' || excluded.times, ifnull(times, excluded.times))" },
-		{ &ret_statements->add_loss,
-		  "INSERT INTO loss(capture_id, reason, events, unit) VALUES(?, ?, ?, ?)" },
-		{ &ret_statements->add_cgroup, "INSERT OR IGNORE INTO cgroup(cgroup_id, path) VALUES(?, ?)" },
-		{ &ret_statements->add_pressure,
-		  "INSERT INTO pressure(capture_id, at, scope, resource, some_us, full_us) "
-		  "VALUES(?, ?, ?, ?, ?, nullif(?, -1))" },
-		{ &ret_statements->add_statistic,
-		  "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, device, name, before, "
-		  "after) VALUES(?, ?, ?, ?, ?, nullif(?, ''), ?, nullif(?, -1), nullif(?, -1))" },
-		{ &ret_statements->finish_capture,
-		  /* the targets' waiting may show an earlier begin than PSI's readings did; INT64_MAX: it shows none */
-		  "UPDATE capture SET began_at = ?1, "
-		  "onset_at = nullif(min(ifnull(onset_at, ?2), ?2), 9223372036854775807), "
-		  "ended_at = ?, history_ns = ?, offcpu_history_ns = ?, "
-		  "expected_samples = nullif(?, -1), received_samples = nullif(?, -1), process_count = ?, stack_count = ?, "
-		  "sample_count = ?, interval_count = ?, cause = ?, because = ?, state = ? WHERE capture_id = ?" },
 	};
 	int result = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(statements) && !result; i++)
 		result = sql_prepare(sql, statements[i].statement, statements[i].sql);
-	if (!result)
-		result = store_usage_prepare(sql, &ret_statements->usage);
-	if (!result)
-		result = store_wakes_prepare(sql, &ret_statements->wakes);
-	if (!result)
-		result = store_thread_states_prepare(sql, &ret_statements->thread_states);
 	return result < 0 ? result : stack_tree_prepare(sql, &ret_statements->stacks);
 }
 
-/* NULL where nothing fired. */
-static const char *fired_text(const struct capture_trigger *trigger, const char *text)
+/* When the stall began by PSI's readings; INT64_MAX: they do not show it. */
+static int64_t trigger_onset_at(const struct capture_trigger *trigger)
 {
-	return capture_was_triggered(trigger) ? text : NULL;
-}
-
-/* The same; the statement makes NULL of -1. */
-static int64_t fired_us(const struct capture_trigger *trigger, uint64_t us)
-{
-	return capture_was_triggered(trigger) ? (int64_t)us : -1;
+	return capture_was_triggered(trigger) && trigger->onset_ns
+		       ? trigger->triggered_at - (int64_t)(trigger->triggered_ns - trigger->onset_ns)
+		       : INT64_MAX;
 }
 
 int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,
 			   uint64_t history_ns, int64_t *ret_capture_id)
 {
 	const struct asking *asking = trigger->asking;
-	sqlite3_stmt *statement;
+	bool fired = capture_was_triggered(trigger);
+	int64_t onset_at = trigger_onset_at(trigger);
+	sqlite3_stmt *statement = NULL;
 	sqlite3_int64 capture_id = 0;
 	int64_t incident_id = 0;
-	int result = sql_prepare(
-		sql, &statement,
-		"INSERT INTO capture(run_id, rule_id, rule, resource, kind, stall_us, window_us, "
-		"trigger_mode, cgroup, triggered_at, began_at, history_ns, state, observed_us, hz, incident_id, "
-		"onset_at, asked_by_uid, asked_by, asked_for, note) VALUES(?, nullif(?, 0), ?, ?, ?, nullif(?, -1), "
-		"nullif(?, -1), ?, ?, ?, ?, ?, 'recording', nullif(?, -1), ?, nullif(?15, 0), nullif(?16, 0), "
-		"nullif(?17, -1), ?18, ?19, ?20) RETURNING capture_id");
+	int result = fired ? incidents_find(sql, run_id, trigger, &incident_id) : 0;
 
-	if (!result && capture_was_triggered(trigger))
-		result = incidents_find(sql, run_id, trigger, &incident_id);
 	if (!result)
-		result = sql_run(
-			sql, statement, &capture_id, "iitttiittiiiiiiiittt", run_id,
-			(int64_t)trigger->rule_id, asking ? NULL : trigger->rule,
-			fired_text(trigger, psi_resource_names[trigger->psi.resource]),
-			fired_text(trigger, psi_kind_names[trigger->psi.kind]),
-			fired_us(trigger, trigger->psi.stall_us), fired_us(trigger, trigger->psi.window_us),
-			trigger_mode_names[trigger->mode], trigger->cgroup, trigger->triggered_at,
-			trigger->triggered_at - (int64_t)history_ns, (int64_t)history_ns,
-			fired_us(trigger, trigger->observed_us), (int64_t)trigger->hz, incident_id,
-			trigger->onset_ns
-				? trigger->triggered_at - (int64_t)(trigger->triggered_ns - trigger->onset_ns)
-				: (int64_t)0,
-			asking ? (int64_t)asking->uid : (int64_t)-1,
-			asking && asking->user[0] ? asking->user : NULL, asking ? asking->text : NULL,
-			asking ? asking->note : NULL);
+		result = sql_insert(
+			sql, &statement, "capture", "RETURNING capture_id", &capture_id,
+			SQL_COLUMNS(
+				SQL_NUMBER(run_id, run_id),
+				SQL_NUMBER_IF(rule_id, trigger->rule_id, trigger->rule_id),
+				SQL_TEXT(rule, asking ? NULL : trigger->rule),
+				SQL_TEXT(resource, fired ? psi_resource_names[trigger->psi.resource] : NULL),
+				SQL_TEXT(kind, fired ? psi_kind_names[trigger->psi.kind] : NULL),
+				SQL_NUMBER_IF(stall_us, fired, trigger->psi.stall_us),
+				SQL_NUMBER_IF(window_us, fired, trigger->psi.window_us),
+				SQL_TEXT(trigger_mode, trigger_mode_names[trigger->mode]),
+				SQL_TEXT(cgroup, trigger->cgroup),
+				SQL_NUMBER(triggered_at, trigger->triggered_at),
+				SQL_NUMBER(began_at, trigger->triggered_at - (int64_t)history_ns),
+				SQL_NUMBER(history_ns, history_ns), SQL_TEXT(state, "recording"),
+				SQL_NUMBER_IF(observed_us, fired, trigger->observed_us),
+				SQL_NUMBER(hz, trigger->hz),
+				SQL_NUMBER_IF(incident_id, incident_id, incident_id),
+				SQL_NUMBER_IF(onset_at, onset_at != INT64_MAX, onset_at),
+				SQL_NUMBER_IF(asked_by_uid, asking, asking->uid),
+				SQL_TEXT(asked_by, asking && asking->user[0] ? asking->user : NULL),
+				SQL_TEXT(asked_for, asking ? asking->text : NULL),
+				SQL_TEXT(note, asking ? asking->note : NULL)));
 	sqlite3_finalize(statement);
-	if (!result && capture_was_triggered(trigger))
+	if (!result && fired)
 		result = incidents_settle(sql, capture_id);
 	if (!result)
 		*ret_capture_id = capture_id;
@@ -147,7 +98,7 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 /* One capture that is being written, with the row ids that it was given so far. */
 struct writing {
 	struct sql *sql;
-	const struct capture_statements *statements;
+	struct capture_statements *statements;
 	sqlite3_int64 run_id;
 	const struct capture *capture;
 	const struct resolved *resolved;
@@ -215,7 +166,7 @@ static int find_named(struct writing *writing, uint32_t position, uint32_t *ret_
 static int write_frame(struct writing *writing, uint32_t position)
 {
 	const struct resolved_frame *frame = &writing->resolved->frames[position];
-	const struct capture_statements *statements = writing->statements;
+	struct capture_statements *statements = writing->statements;
 	int64_t module_id = writing->modules[frame->module];
 	sqlite3_int64 frame_id = 0, named = 0;
 	uint32_t other;
@@ -230,11 +181,18 @@ static int write_frame(struct writing *writing, uint32_t position)
 			result = sql_run(writing->sql, statements->find_named, &named, "itt",
 					 (int64_t)writing->frames[other], frame->function, frame->file);
 		if (!result)
-			result = sql_run(writing->sql, statements->add_frame, NULL, "iiititii", module_id,
-					 frame->offset, (int64_t)frame->inlined, frame->function,
-					 frame->function_offset, frame->file, (int64_t)frame->line,
-					 (int64_t)named);
-		frame_id = sqlite3_last_insert_rowid(writing->sql->db);
+			result = sql_insert(
+				writing->sql, &statements->add_frame, "frame_row", "RETURNING frame_id",
+				&frame_id,
+				SQL_COLUMNS(SQL_NUMBER(module_id, module_id),
+					    SQL_NUMBER(offset, frame->offset),
+					    SQL_NUMBER(inlined, frame->inlined),
+					    SQL_TEXT(function, named ? NULL : frame->function),
+					    SQL_NUMBER_IF(function_offset, frame->function_offset != -1,
+							  frame->function_offset),
+					    SQL_TEXT(file, named && frame->line ? NULL : frame->file),
+					    SQL_NUMBER_IF(line, frame->line, frame->line),
+					    SQL_NUMBER_IF(named_by, named, named)));
 	} else if (!result && frame_id < 0) {
 		frame_id = -frame_id;
 		result = sql_run(writing->sql, statements->complete_frame, NULL, "ititi", (int64_t)frame_id,
@@ -290,11 +248,15 @@ static int write_frames(struct writing *writing)
 
 		if (module->kind == MODULE_NONE)
 			continue;
-		result = sql_run(writing->sql, writing->statements->add_module, &writing->modules[i], "tttti",
-				 module->path, module->build_id, module->version,
-				 module_kind_names[module->kind],
-				 /* -1 marks a missing bias, because a real bias is a multiple of a page */
-				 module->has_bias ? module->bias : (int64_t)-1);
+		result = sql_insert(
+			writing->sql, &writing->statements->add_module, "module",
+			"ON CONFLICT DO UPDATE SET bias = ifnull(bias, excluded.bias) RETURNING module_id",
+			&writing->modules[i],
+			SQL_COLUMNS(SQL_TEXT(path, module->path),
+				    SQL_TEXT(build_id, *module->build_id ? module->build_id : NULL),
+				    SQL_TEXT(version, module->version),
+				    SQL_TEXT(kind, module_kind_names[module->kind]),
+				    SQL_NUMBER_IF(bias, module->has_bias, module->bias)));
 	}
 	for (uint32_t i = 0; i < resolved->frames_count && !result; i++)
 		result = write_frame(writing, order[i].position);
@@ -393,8 +355,11 @@ static int class_of_stack(struct writing *writing, uint32_t position)
 	int result = 0;
 
 	if (!*class)
-		result = sql_run(writing->sql, writing->statements->add_stack_class, class, "itt",
-				 (int64_t)truncated, unwinder_name(stack), ended_name(stack));
+		result = sql_insert(writing->sql, &writing->statements->add_stack_class, "stack_class",
+				    "ON CONFLICT DO UPDATE SET ended = excluded.ended RETURNING class", class,
+				    SQL_COLUMNS(SQL_NUMBER(truncated, truncated),
+						SQL_TEXT(unwinder, unwinder_name(stack)),
+						SQL_TEXT(ended, ended_name(stack))));
 	writing->stacks[position].class = *class;
 	return result;
 }
@@ -425,8 +390,10 @@ static int write_process(struct writing *writing, uint32_t position)
 	int result = 0;
 
 	if (process->cgroup)
-		result = sql_run(writing->sql, writing->statements->add_cgroup, NULL, "it",
-				 (int64_t)process->cgroup_id, process->cgroup);
+		result = sql_insert(writing->sql, &writing->statements->add_cgroup, "cgroup",
+				    "ON CONFLICT DO NOTHING", NULL,
+				    SQL_COLUMNS(SQL_NUMBER(cgroup_id, process->cgroup_id),
+						SQL_TEXT(path, process->cgroup)));
 	if (!result)
 		result = store_process_write(
 			writing->sql, &writing->statements->usage, writing->run_id,
@@ -484,8 +451,9 @@ static int find_thread(struct writing *writing, int64_t *ret_thread)
 	found = writing->threads_count;
 	writing->threads[found] = 0;
 	writing->thread_rows[found] = writing->row;
-	result = sql_run(writing->sql, writing->statements->add_thread, &writing->threads[found], "iit",
-			 (int64_t)writing->processes[row->process], (int64_t)row->tid, row->thread);
+	result = store_thread_write(writing->sql, &writing->statements->wakes,
+				    writing->processes[row->process], row->tid, row->thread,
+				    &writing->threads[found]);
 	if (!result)
 		result = hash_index_add(&writing->threads_index, hash, found);
 	if (result < 0)
@@ -503,9 +471,12 @@ static int class_of_sample(struct writing *writing, const struct capture_row *ro
 	int result = 0;
 
 	if (!*class)
-		result = sql_run(writing->sql, writing->statements->add_sample_class, class, "ttt",
-				 row->kind == SAMPLE_ON_CPU ? "on-cpu" : "off-cpu",
-				 capture_stall_name(row->stall), usage_role_names[role]);
+		result = sql_insert(
+			writing->sql, &writing->statements->add_sample_class, "sample_class",
+			"ON CONFLICT DO UPDATE SET stall = excluded.stall RETURNING class", class,
+			SQL_COLUMNS(SQL_TEXT(kind, row->kind == SAMPLE_ON_CPU ? "on-cpu" : "off-cpu"),
+				    SQL_TEXT(stall, capture_stall_name(row->stall)),
+				    SQL_TEXT(role, usage_role_names[role])));
 	*ret_class = *class;
 	return result;
 }
@@ -572,9 +543,13 @@ static int write_row(struct writing *writing, const struct sample_key *key, cons
 
 	if (result < 0)
 		return result;
-	return sql_run(writing->sql, writing->statements->add_sample, NULL, "iiiiiiiti",
-		       (int64_t)writing->capture_id, key->stack, key->thread, key->class,
-		       (int64_t)row->second, (int64_t)row->samples, (int64_t)row->weight_ns, times, usual_ns);
+	return sql_insert(
+		writing->sql, &writing->statements->add_sample, "sample_row", SAMPLE_ROW_SUM, NULL,
+		SQL_COLUMNS(SQL_NUMBER(capture_id, writing->capture_id), SQL_NUMBER(stack_id, key->stack),
+			    SQL_NUMBER(thread_id, key->thread), SQL_NUMBER(class, key->class),
+			    SQL_NUMBER(second, row->second), SQL_NUMBER(samples, row->samples),
+			    SQL_NUMBER_IF(weight_ns, (int64_t)row->weight_ns != usual_ns, row->weight_ns),
+			    SQL_TEXT(times, times)));
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -669,13 +644,17 @@ static int write_losses(struct writing *writing)
 
 	for (size_t i = 0; i < LOSS_REASONS && !result; i++)
 		if (is_counted(capture, i))
-			result = sql_run(writing->sql, writing->statements->add_loss, NULL, "itit",
-					 (int64_t)writing->capture_id, loss_reasons[i].name,
-					 (int64_t)(i == LOSS_UNRESOLVED_FRAMES ? writing->resolved->unresolved
-						   : i == LOSS_SYMBOLIZER      ? writing->resolved->failures
-						   : i == LOSS_MAPPINGS_CUT    ? writing->resolved->cut
-									       : capture->losses[i]),
-					 loss_reasons[i].unit);
+			result = sql_insert(
+				writing->sql, &writing->statements->add_loss, "loss", NULL, NULL,
+				SQL_COLUMNS(SQL_NUMBER(capture_id, writing->capture_id),
+					    SQL_TEXT(reason, loss_reasons[i].name),
+					    SQL_NUMBER(events,
+						       i == LOSS_UNRESOLVED_FRAMES
+							       ? writing->resolved->unresolved
+						       : i == LOSS_SYMBOLIZER   ? writing->resolved->failures
+						       : i == LOSS_MAPPINGS_CUT ? writing->resolved->cut
+										: capture->losses[i]),
+					    SQL_TEXT(unit, loss_reasons[i].unit)));
 	return result;
 }
 
@@ -689,14 +668,17 @@ static int write_pressure(struct writing *writing)
 		const struct pressure_reading *reading = &capture->pressure.readings[i];
 		const struct psi_totals *totals = &reading->totals;
 
-		result = sql_run(writing->sql, writing->statements->add_pressure, NULL, "iittii",
-				 (int64_t)writing->capture_id,
-				 trigger->triggered_at + (int64_t)(reading->at_ns - trigger->triggered_ns),
-				 reading->scope == PRESSURE_SYSTEM    ? "system"
-				 : reading->scope == PRESSURE_TARGETS ? "targets"
-								      : trigger->cgroup,
-				 psi_resource_names[reading->resource], (int64_t)totals->us[PSI_SOME],
-				 totals->has[PSI_FULL] ? (int64_t)totals->us[PSI_FULL] : (int64_t)-1);
+		result = sql_insert(
+			writing->sql, &writing->statements->add_pressure, "pressure", NULL, NULL,
+			SQL_COLUMNS(SQL_NUMBER(capture_id, writing->capture_id),
+				    SQL_NUMBER(at, trigger->triggered_at +
+							   (int64_t)(reading->at_ns - trigger->triggered_ns)),
+				    SQL_TEXT(scope, reading->scope == PRESSURE_SYSTEM    ? "system"
+						    : reading->scope == PRESSURE_TARGETS ? "targets"
+											 : trigger->cgroup),
+				    SQL_TEXT(resource, psi_resource_names[reading->resource]),
+				    SQL_NUMBER(some_us, totals->us[PSI_SOME]),
+				    SQL_NUMBER_IF(full_us, totals->has[PSI_FULL], totals->us[PSI_FULL])));
 	}
 	return result;
 }
@@ -717,10 +699,16 @@ static int write_kernel_stats(struct writing *writing)
 		else
 			snprintf(scope, sizeof(scope), "%.*s",
 				 kernel_stat_scope_length(stat, trigger->cgroup), trigger->cgroup);
-		result = sql_run(writing->sql, writing->statements->add_statistic, NULL, "iiittttii",
-				 (int64_t)writing->capture_id, monotonic_at + (int64_t)stats->from_ns,
-				 monotonic_at + (int64_t)stats->to_ns, scope, stat->source, stat->device,
-				 stat->name, stat->before, stat->after);
+		result = sql_insert(writing->sql, &writing->statements->add_statistic, "statistic", NULL,
+				    NULL,
+				    SQL_COLUMNS(SQL_NUMBER(capture_id, writing->capture_id),
+						SQL_NUMBER(from_at, monotonic_at + (int64_t)stats->from_ns),
+						SQL_NUMBER(to_at, monotonic_at + (int64_t)stats->to_ns),
+						SQL_TEXT(scope, scope), SQL_TEXT(source, stat->source),
+						SQL_TEXT(device, *stat->device ? stat->device : NULL),
+						SQL_TEXT(name, stat->name),
+						SQL_NUMBER_IF(before, stat->before != -1, stat->before),
+						SQL_NUMBER_IF(after, stat->after != -1, stat->after)));
 	}
 	return result;
 }
@@ -746,7 +734,7 @@ static int write_capture(struct writing *writing)
 	struct cause *why = writing->why;
 	/* between two walks: there is none within a baseline */
 	bool has_expected = capture_takes(capture, SAMPLE_ON_CPU) && trigger->mode != TRIGGER_BASELINE;
-	int64_t capture_id = capture->capture_id;
+	int64_t capture_id = capture->capture_id, onset_at = trigger_onset_at(trigger);
 	int result = 0;
 
 	/* where nothing fired, nothing is to be explained */
@@ -757,6 +745,9 @@ static int write_capture(struct writing *writing)
 		result = store_capture_announce(writing->sql, writing->run_id, trigger, history_ns,
 						&capture_id);
 	writing->capture_id = capture_id;
+	/* the targets' waiting may show an earlier begin than PSI's readings did */
+	if (why->onset.before_s && trigger->triggered_at - why->onset.before_s * SECOND_NS < onset_at)
+		onset_at = trigger->triggered_at - why->onset.before_s * SECOND_NS;
 	if (!result)
 		result = write_frames(writing);
 	if (!result)
@@ -777,18 +768,27 @@ static int write_capture(struct writing *writing)
 		result = store_usage_write(writing->sql, &writing->statements->usage, writing->run_id,
 					   writing->capture_id, capture, writing->mappings);
 	if (!result)
-		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiiiiiiiittti",
-				 trigger->triggered_at - (int64_t)history_ns,
-				 why->onset.before_s ? trigger->triggered_at - why->onset.before_s * SECOND_NS
-						     : INT64_MAX,
-				 trigger->triggered_at + (int64_t)(capture->ended_ns - trigger->triggered_ns),
-				 (int64_t)history_ns, (int64_t)capture_available_offcpu_history_ns(capture),
-				 has_expected ? (int64_t)capture_expected_samples(capture) : (int64_t)-1,
-				 has_expected ? (int64_t)capture->expected.received : (int64_t)-1,
-				 writing->counts.processes, writing->counts.stacks, writing->counts.samples,
-				 writing->counts.intervals, why->verdict, why->verdict ? why->because : NULL,
-				 capture->interrupted ? "interrupted" : "complete",
-				 (int64_t)writing->capture_id);
+		result = sql_update(
+			writing->sql, &writing->statements->finish_capture, "capture", "capture_id",
+			capture_id,
+			SQL_COLUMNS(
+				SQL_NUMBER(began_at, trigger->triggered_at - (int64_t)history_ns),
+				SQL_NUMBER_IF(onset_at, onset_at != INT64_MAX, onset_at),
+				SQL_NUMBER(ended_at,
+					   trigger->triggered_at +
+						   (int64_t)(capture->ended_ns - trigger->triggered_ns)),
+				SQL_NUMBER(history_ns, history_ns),
+				SQL_NUMBER(offcpu_history_ns, capture_available_offcpu_history_ns(capture)),
+				SQL_NUMBER_IF(expected_samples, has_expected,
+					      capture_expected_samples(capture)),
+				SQL_NUMBER_IF(received_samples, has_expected, capture->expected.received),
+				SQL_NUMBER(process_count, writing->counts.processes),
+				SQL_NUMBER(stack_count, writing->counts.stacks),
+				SQL_NUMBER(sample_count, writing->counts.samples),
+				SQL_NUMBER(interval_count, writing->counts.intervals),
+				SQL_TEXT(cause, why->verdict),
+				SQL_TEXT(because, why->verdict ? why->because : NULL),
+				SQL_TEXT(state, capture->interrupted ? "interrupted" : "complete")));
 	if (!result && capture_was_triggered(trigger))
 		result = incidents_settle(writing->sql, writing->capture_id);
 	return result;
@@ -822,7 +822,7 @@ uint64_t store_capture_bytes(const struct capture *capture, const struct resolve
 	       resolved->names_bytes + resolved->modules_count * 256UL + capture->processes_count * 256UL;
 }
 
-int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,
+int store_capture_write(struct sql *sql, struct capture_statements *statements, int64_t run_id,
 			const struct capture *capture, const struct resolved *resolved,
 			const struct mappings *mappings, int64_t *ret_capture_id, struct cause *ret_why)
 {

@@ -16,16 +16,28 @@
 #include "consumer/symbols/resolved.h"
 
 struct capture_statements {
-	sqlite3_stmt *add_module, *find_frame, *find_named, *add_frame, *complete_frame, *add_stack_class,
-		*add_thread, *add_sample_class, *add_sample, *add_loss, *add_cgroup, *add_pressure,
-		*add_statistic, *finish_capture;
+	sqlite3_stmt *find_frame, *find_named, *complete_frame;
+	/* each of these is made when it is first run */
+	sqlite3_stmt *add_module, *add_frame, *add_stack_class, *add_sample_class, *add_sample, *add_loss,
+		*add_cgroup, *add_pressure, *add_statistic, *finish_capture;
 	struct usage_statements usage;
 	struct stack_tree stacks;
 	struct wakes_statements wakes;
 	struct thread_states_statements thread_states;
 };
 
-/* Returns 0 or -errno, as all functions of sql.h do. */
+/*
+ * Follows the values of a row for sample_row: if there is such a row, they are added to it. Weights that follow from the
+ * number of samples are NULL, and so is their sum.
+ */
+#define SAMPLE_ROW_SUM                                                                                           \
+	"ON CONFLICT DO UPDATE SET samples = samples + excluded.samples, weight_ns = iif(weight_ns IS NULL AND " \
+	"excluded.weight_ns IS NULL, NULL, ifnull(weight_ns, samples * " SAMPLE_PERIOD_NS                        \
+	") + ifnull(excluded.weight_ns, excluded.samples * " SAMPLE_PERIOD_NS                                    \
+	")), times = ifnull(times || '],[' || excluded.times, ifnull(times, excluded.times))"
+#define SAMPLE_PERIOD_NS "(SELECT 1000000000 / hz FROM capture c WHERE c.capture_id = excluded.capture_id)"
+
+/* Returns 0 or -errno, as all functions of sql.h do. The statements were zeroed. */
 int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statements);
 
 /* Writes the row of a capture that has just begun, and its incident's. The caller begins and ends the transaction. */
@@ -39,7 +51,7 @@ uint64_t store_capture_bytes(const struct capture *capture, const struct resolve
  * Writes everything of a capture that has ended. The caller begins and ends the transaction. Stores the id of its row, and
  * the verdict: without one if the capture is on demand.
  */
-int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,
+int store_capture_write(struct sql *sql, struct capture_statements *statements, int64_t run_id,
 			const struct capture *capture, const struct resolved *resolved,
 			const struct mappings *mappings, int64_t *ret_capture_id, struct cause *ret_why);
 

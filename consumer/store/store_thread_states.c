@@ -8,38 +8,30 @@
 
 static const char *const state_names[THREAD_STATES] = { THREAD_STATE_NAMES };
 
-int store_thread_states_prepare(struct sql *sql, struct thread_states_statements *ret_statements)
-{
-	int result = sql_prepare(
-		sql, &ret_statements->add_state,
-		"INSERT INTO thread_state(capture_id, process_id, tid, thread, role, state, syscall, fd, lock, stack_id, "
-		"second, seconds, samples) VALUES(?, ?, ?, ?, ?, ?, ?, nullif(?, -1), ?, nullif(?, 0), ?, ?, ?)");
-
-	if (!result)
-		result = sql_prepare(
-			sql, &ret_statements->add_second,
-			"INSERT INTO thread_look(capture_id, second, looks, threads) VALUES(?, ?, ?, ?)");
-	return result;
-}
-
-static int write_state(struct sql *sql, const struct thread_states_statements *statements,
+static int write_state(struct sql *sql, struct thread_states_statements *statements,
 		       const struct capture *capture, const struct thread_state *state,
 		       const struct wakes_ids *ids)
 {
+	int64_t stack = state->stack == THREAD_STATE_NO_STACK ? 0 : ids->stacks[state->stack].stack_id;
 	char unknown[CALL_NAME_BYTES], lock[17];
 
 	snprintf(lock, sizeof(lock), "%016" PRIx64, state->lock);
-	return sql_run(sql, statements->add_state, NULL, "iiittttitiiii", ids->capture_id,
-		       (int64_t)ids->processes[state->process], (int64_t)state->tid, state->thread,
-		       usage_role_names[capture->processes[state->process].role], state_names[state->state],
-		       state->call < 0 ? NULL : call_name((uint64_t)state->call, unknown), (int64_t)state->fd,
-		       state->lock ? lock : NULL,
-		       state->stack == THREAD_STATE_NO_STACK ? (int64_t)0
-							     : ids->stacks[state->stack].stack_id,
-		       (int64_t)state->second, (int64_t)state->seconds, (int64_t)state->samples);
+	return sql_insert(
+		sql, &statements->add_state, "thread_state", NULL, NULL,
+		SQL_COLUMNS(
+			SQL_NUMBER(capture_id, ids->capture_id),
+			SQL_NUMBER(process_id, ids->processes[state->process]), SQL_NUMBER(tid, state->tid),
+			SQL_TEXT(thread, state->thread),
+			SQL_TEXT(role, usage_role_names[capture->processes[state->process].role]),
+			SQL_TEXT(state, state_names[state->state]),
+			SQL_TEXT(syscall, state->call < 0 ? NULL : call_name((uint64_t)state->call, unknown)),
+			SQL_NUMBER_IF(fd, state->fd != -1, state->fd),
+			SQL_TEXT(lock, state->lock ? lock : NULL), SQL_NUMBER_IF(stack_id, stack, stack),
+			SQL_NUMBER(second, state->second), SQL_NUMBER(seconds, state->seconds),
+			SQL_NUMBER(samples, state->samples)));
 }
 
-int store_thread_states_write(struct sql *sql, const struct thread_states_statements *statements,
+int store_thread_states_write(struct sql *sql, struct thread_states_statements *statements,
 			      const struct capture *capture, const struct wakes_ids *ids)
 {
 	const struct thread_states *states = &capture->thread_states;
@@ -48,8 +40,10 @@ int store_thread_states_write(struct sql *sql, const struct thread_states_statem
 	for (uint32_t i = 0; i < states->count && !result; i++)
 		result = write_state(sql, statements, capture, &states->rows[i], ids);
 	for (uint32_t i = 0; i < states->seconds_count && !result; i++)
-		result = sql_run(sql, statements->add_second, NULL, "iiii", ids->capture_id,
-				 (int64_t)states->seconds[i].second, (int64_t)states->seconds[i].looks,
-				 (int64_t)states->seconds[i].threads);
+		result = sql_insert(sql, &statements->add_second, "thread_look", NULL, NULL,
+				    SQL_COLUMNS(SQL_NUMBER(capture_id, ids->capture_id),
+						SQL_NUMBER(second, states->seconds[i].second),
+						SQL_NUMBER(looks, states->seconds[i].looks),
+						SQL_NUMBER(threads, states->seconds[i].threads)));
 	return result;
 }

@@ -9,13 +9,13 @@
 #include "consumer/sql/sql.h"
 #include "consumer/store/store_wakes.h"
 
+/* Each is made when its first row is written. */
 struct thread_states_statements {
 	sqlite3_stmt *add_state, *add_second;
 };
 
-/* Return 0 or -errno, as all functions of sql.h do. */
-int store_thread_states_prepare(struct sql *sql, struct thread_states_statements *ret_statements);
-int store_thread_states_write(struct sql *sql, const struct thread_states_statements *statements,
+/* Returns 0 or -errno, as all functions of sql.h do. */
+int store_thread_states_write(struct sql *sql, struct thread_states_statements *statements,
 			      const struct capture *capture, const struct wakes_ids *ids);
 
 #endif

@@ -10,13 +10,11 @@
 #include "consumer/sql/sql.h"
 #include "consumer/symbols/mappings.h"
 
+/* Each is made when its first row is written. */
 struct usage_statements {
 	sqlite3_stmt *add_process, *add_usage, *add_ended, *add_machine_time, *add_machine_bytes,
 		*add_interrupt, *add_killed, *add_cgroup_memory;
 };
-
-/* All functions return 0 or -errno, as those of sql.h do. */
-int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements);
 
 struct stored_process {
 	uint32_t tgid;
@@ -27,10 +25,11 @@ struct stored_process {
 	const struct mapped_process *mapped; /* or NULL */
 };
 
-int store_process_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
+/* All functions return 0 or -errno, as those of sql.h do. */
+int store_process_write(struct sql *sql, struct usage_statements *statements, int64_t run_id,
 			const struct stored_process *process, sqlite3_int64 *ret_process_id);
 
-int store_usage_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
+int store_usage_write(struct sql *sql, struct usage_statements *statements, int64_t run_id,
 		      int64_t capture_id, const struct capture *capture, const struct mappings *mappings);
 
 #endif

@@ -4,46 +4,44 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-int store_wakes_prepare(struct sql *sql, struct wakes_statements *ret_statements)
+int store_thread_write(struct sql *sql, struct wakes_statements *statements, int64_t process_id, uint32_t tid,
+		       const char *name, sqlite3_int64 *ret_thread_id)
 {
-	int result = sql_prepare(sql, &ret_statements->add_thread,
-				 "INSERT INTO thread(process_id, tid, thread) VALUES(?, ?, ?) "
-				 "ON CONFLICT DO UPDATE SET tid = excluded.tid RETURNING thread_id");
-
-	if (!result)
-		result = sql_prepare(
-			sql, &ret_statements->add_wake,
-			"INSERT INTO wake_row(capture_id, thread_id, stack_id, stall, lock, role, waker_thread_id, "
-			"waker_stack_id, releases, intervals, waited_ns) "
-			"VALUES(?, ?, ?, ?, nullif(?, ''), ?, nullif(?, 0), nullif(?, 0), ?, ?, ?)");
-	return result;
+	return sql_insert(sql, &statements->add_thread, "thread",
+			  "ON CONFLICT DO UPDATE SET tid = excluded.tid RETURNING thread_id", ret_thread_id,
+			  SQL_COLUMNS(SQL_NUMBER(process_id, process_id), SQL_NUMBER(tid, tid),
+				      SQL_TEXT(thread, name)));
 }
 
-static int write_wake(struct sql *sql, const struct wakes_statements *statements, const struct wake *wake,
+static int write_wake(struct sql *sql, struct wakes_statements *statements, const struct wake *wake,
 		      const struct wakes_ids *ids)
 {
 	sqlite3_int64 thread = 0, waker = 0;
-	char lock[17] = "";
-	int result = sql_run(sql, statements->add_thread, &thread, "iit",
-			     (int64_t)ids->processes[wake->process], (int64_t)wake->tid, wake->thread);
+	int64_t waker_stack = wake->waker_stack == WAKE_UNKNOWN ? 0 : ids->stacks[wake->waker_stack].stack_id;
+	char lock[17];
+	int result = store_thread_write(sql, statements, ids->processes[wake->process], wake->tid,
+					wake->thread, &thread);
 
 	if (!result && wake->waker_process != WAKE_UNKNOWN)
-		result = sql_run(sql, statements->add_thread, &waker, "iit",
-				 (int64_t)ids->processes[wake->waker_process], (int64_t)wake->waker_tid,
-				 wake->waker);
+		result = store_thread_write(sql, statements, ids->processes[wake->waker_process],
+					    wake->waker_tid, wake->waker, &waker);
 	if (result < 0)
 		return result;
-	if (wake->lock)
-		snprintf(lock, sizeof(lock), "%016" PRIx64, wake->lock);
-	return sql_run(sql, statements->add_wake, NULL, "iiitttiiiii", ids->capture_id, (int64_t)thread,
-		       ids->stacks[wake->stack].stack_id, capture_stall_name(wake->stall), lock,
-		       wake_role_names[wake->role], (int64_t)waker,
-		       wake->waker_stack == WAKE_UNKNOWN ? (int64_t)0
-							 : ids->stacks[wake->waker_stack].stack_id,
-		       (int64_t)wake->releases, (int64_t)wake->intervals, (int64_t)wake->waited_ns);
+	snprintf(lock, sizeof(lock), "%016" PRIx64, wake->lock);
+	return sql_insert(sql, &statements->add_wake, "wake_row", NULL, NULL,
+			  SQL_COLUMNS(SQL_NUMBER(capture_id, ids->capture_id), SQL_NUMBER(thread_id, thread),
+				      SQL_NUMBER(stack_id, ids->stacks[wake->stack].stack_id),
+				      SQL_TEXT(stall, capture_stall_name(wake->stall)),
+				      SQL_TEXT(lock, wake->lock ? lock : NULL),
+				      SQL_TEXT(role, wake_role_names[wake->role]),
+				      SQL_NUMBER_IF(waker_thread_id, waker, waker),
+				      SQL_NUMBER_IF(waker_stack_id, waker_stack, waker_stack),
+				      SQL_NUMBER(releases, wake->releases),
+				      SQL_NUMBER(intervals, wake->intervals),
+				      SQL_NUMBER(waited_ns, wake->waited_ns)));
 }
 
-int store_wakes_write(struct sql *sql, const struct wakes_statements *statements, const struct wakes *wakes,
+int store_wakes_write(struct sql *sql, struct wakes_statements *statements, const struct wakes *wakes,
 		      const struct wakes_ids *ids)
 {
 	int result = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * store_wakes.h owns the rows of wake_row: who ended the waits of a capture's threads.
+ * store_wakes.h owns the rows of threads, and of wake_row: who ended the waits of a capture's threads.
  */
 #ifndef BOURDON_CONSUMER_STORE_STORE_WAKES_H
 #define BOURDON_CONSUMER_STORE_STORE_WAKES_H
@@ -9,6 +9,7 @@
 #include "consumer/sql/sql.h"
 #include "consumer/store/stack_tree.h"
 
+/* Each is made when its first row is written. */
 struct wakes_statements {
 	sqlite3_stmt *add_wake, *add_thread;
 };
@@ -21,8 +22,9 @@ struct wakes_ids {
 };
 
 /* Return 0 or -errno, as all functions of sql.h do. */
-int store_wakes_prepare(struct sql *sql, struct wakes_statements *ret_statements);
-int store_wakes_write(struct sql *sql, const struct wakes_statements *statements, const struct wakes *wakes,
+int store_thread_write(struct sql *sql, struct wakes_statements *statements, int64_t process_id, uint32_t tid,
+		       const char *name, sqlite3_int64 *ret_thread_id);
+int store_wakes_write(struct sql *sql, struct wakes_statements *statements, const struct wakes *wakes,
 		      const struct wakes_ids *ids);
 
 #endif

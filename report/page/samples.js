@@ -3,8 +3,9 @@
 // samples.js: the samples of a capture as events in time, and their sums over any span.
 //
 // On CPU a sample is a moment. Off CPU a row says how long a thread waited in one second, and when its intervals were: the
-// waiting is spread over these, and what has no interval over its whole second. So whole seconds have the sums of the
-// database, and a shorter span its part. All times are ms from the trigger.
+// waiting is spread over these. What does not fit into them, because not each interval has its times, or has ended, is
+// spread over the rest of that second in which nothing is known of the thread. So whole seconds have the sums of the
+// database, a shorter span its part, and no thread waits twice at once. All times are ms from the trigger.
 
 const STEP = 20;
 const TIME_MOST = 4000 * 1000; // no capture is longer; what a damaged database has beyond is put at the edge
@@ -24,7 +25,10 @@ class Samples {
 		this.untimed = 0;
 		this.points = { at: [], group: [], count: [], weight: [], cpu: [] };
 		this.spans = { from: [], to: [], group: [], weight: [] };
+		this.known = new Map(); // by thread and second: the parts of its intervals in it
+		this.untold = []; // waiting that does not fit into these
 		this.read(data, capture);
+		this.spreadUntold();
 		for (const events of [this.points, this.spans])
 			for (const [name, values] of Object.entries(events))
 				events[name] = name === 'group' ? Uint32Array.from(values) : Float64Array.from(values);
@@ -35,7 +39,8 @@ class Samples {
 	read(data, capture) {
 		let row = 0;
 		let time = 0;
-		const first = -Math.min((capture.before_ns ?? 0) / MS, TIME_MOST);
+		// either history may be the longer one
+		const first = -Math.min(Math.max(capture.before_ns ?? 0, capture.offcpu_history_ns ?? 0) / MS, TIME_MOST);
 		let last = capture.after_ns === null ? 0 : Math.min(capture.after_ns / MS, TIME_MOST);
 
 		for (let i = 0; i < data.seconds.length; i++)
@@ -111,8 +116,12 @@ class Samples {
 				const to = Math.max(ended, from + 1); // times are cut to ms
 
 				this.addPoint(ended, group, 1, 0, data.times[time + 2]);
-				for (let at = Math.max(Math.floor(from / 1000), Math.floor(this.from / 1000)); 1000 * at < to; at++)
-					pieces.get(at)?.push([Math.max(from, 1000 * at), Math.min(to, 1000 * at + 1000)]);
+				for (let at = Math.floor(Math.max(from, this.from) / 1000); 1000 * at < Math.min(to, this.to); at++) {
+					const part = [Math.max(from, 1000 * at, this.from), Math.min(to, 1000 * at + 1000, this.to)];
+
+					this.knownOf(group, at).push(part);
+					pieces.get(at)?.push(part);
+				}
 			}
 			if (data.counts[i] > data.times_counts[i])
 				this.addUntimed(second, group, data.counts[i] - data.times_counts[i], 0);
@@ -121,15 +130,50 @@ class Samples {
 			const second = data.seconds[i];
 			const parts = pieces.get(second);
 			const all = parts.reduce((sum, [from, to]) => sum + to - from, 0);
+			// times are cut to ms
+			const fits = data.weights[i] <= (all + parts.length) * MS ? data.weights[i] : all * MS;
 
-			if (!data.weights[i])
-				continue;
-			if (!all)
-				this.addSpan(1000 * second, 1000 * second + 1000, group, data.weights[i]);
 			for (const [from, to] of parts)
-				this.addSpan(from, to, group, data.weights[i] * (to - from) / all);
+				this.addSpan(from, to, group, fits * (to - from) / all);
+			if (data.weights[i] > fits)
+				this.untold.push({ group, second, weight: data.weights[i] - fits });
 		}
 		return time;
+	}
+
+	// What is known of the group's thread in that second.
+	knownOf(group, second) {
+		const key = this.groupThreads[group] * 2 * TIME_MOST + second;
+
+		if (!this.known.has(key))
+			this.known.set(key, []);
+		return this.known.get(key);
+	}
+
+	// The parts of a second, as far as the capture has it, that none of these parts covers; the whole of it, if they cover all.
+	gaps(second, parts) {
+		const [first, last] = [Math.max(1000 * second, this.from), Math.min(1000 * second + 1000, this.to)];
+		const gaps = [];
+		let at = first;
+
+		for (const [from, to] of [...parts, [last, last]].sort((a, b) => a[0] - b[0])) {
+			if (from > at)
+				gaps.push([at, from]);
+			at = Math.max(at, to);
+		}
+		return gaps.length ? gaps : [[first, Math.max(last, first + 1)]];
+	}
+
+	spreadUntold() {
+		for (const { group, second, weight } of this.untold) {
+			const gaps = this.gaps(second, this.knownOf(group, second));
+			const all = gaps.reduce((sum, [from, to]) => sum + to - from, 0);
+
+			for (const [from, to] of gaps)
+				this.addSpan(from, to, group, weight * (to - from) / all);
+		}
+		delete this.known;
+		delete this.untold;
 	}
 
 	// Sums the events of a span by group: `counts` are samples and ended intervals, `weights` ns on CPU and off.

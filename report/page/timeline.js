@@ -71,7 +71,7 @@ class Timeline extends Picture {
 
 	// A lane is { name, values by step, most, unit }; `place` says in which one an event belongs, or null.
 	fill(names, place, unit) {
-		const lanes = names.map((name) => ({ name, values: new Float64Array(this.steps), most: 0, unit }));
+		const lanes = names.map((name) => ({ name, values: new Float64Array(this.steps), most: 0, unit, threads: new Set() }));
 		const { points, spans } = this.samples;
 		const first = this.samples.from;
 
@@ -94,9 +94,16 @@ class Timeline extends Picture {
 				lane.values[at] += density * (to - from);
 				lane.unit = 'threads';
 			}
+			lane?.threads.add(this.samples.groupThreads[spans.group[i]]);
 		}
-		for (const lane of lanes)
+		for (const lane of lanes) {
+			// times are cut to ms: short waits that followed each other may seem to be at once
+			if (lane.unit === 'threads')
+				lane.values.forEach((value, at) => {
+					lane.values[at] = Math.min(value, lane.threads.size);
+				});
 			lane.most = lane.values.reduce((most, value) => Math.max(most, value), 0);
+		}
 		return lanes;
 	}
 

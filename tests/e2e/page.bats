@@ -45,7 +45,8 @@ browse() {
 }
 
 # sums CAPTURE FROM_MS TO_MS: the same line as page.cjs prints, by SQL alone. On CPU a sample counts if it lies in the span. Waiting
-# is spread over the intervals within each row's second, and over the whole second where there are none.
+# is spread over the intervals within each row's second, and what does not fit into these over the ms of that second in which no
+# interval of the thread is known.
 sums() {
 	copy_sql "
 	WITH span(first, last) AS (VALUES($2, $3)),
@@ -64,15 +65,25 @@ sums() {
 			AND e.at < 1000 * r.second + 1000 AND max(e.until, e.at + 1) > 1000 * r.second
 		WHERE r.kind = 'off-cpu'
 	),
+	fitting AS ( -- rows, with what fits into their pieces; times are cut to ms
+		SELECT *, iif(weight_ns <= 1000000 * (ms + pieces), weight_ns, 1000000 * ms) AS fit_ns FROM (
+			SELECT r.stack_id, r.process_id, r.tid, r.thread, r.stall, r.second, r.weight_ns, ifnull(sum(p.last - p.first), 0) AS ms,
+				count(p.second) AS pieces
+			FROM sampled r LEFT JOIN piece p ON (p.stack_id, p.process_id, p.tid, p.thread, p.stall, p.second)
+				= (r.stack_id, r.process_id, r.tid, r.thread, r.stall, r.second)
+			WHERE r.kind = 'off-cpu' GROUP BY r.stack_id, r.process_id, r.tid, r.thread, r.stall, r.second)
+	),
+	ms(at) AS (VALUES(0) UNION ALL SELECT at + 1 FROM ms WHERE at < 999),
 	waited AS (
-		SELECT stall, weight_ns * 1.0 * max(0, min(p.last, s.last) - max(p.first, s.first))
-			/ sum(p.last - p.first) OVER (PARTITION BY stack_id, process_id, tid, thread, stall, second) AS ns
-		FROM piece p, span s
+		SELECT f.stall, f.fit_ns * 1.0 * max(0, min(p.last, s.last) - max(p.first, s.first)) / f.ms AS ns
+		FROM fitting f JOIN piece p ON (p.stack_id, p.process_id, p.tid, p.thread, p.stall, p.second)
+			= (f.stack_id, f.process_id, f.tid, f.thread, f.stall, f.second), span s
 		UNION ALL
-		SELECT stall, weight_ns * max(0, min(1000 * second + 1000, s.last) - max(1000 * second, s.first)) / 1000.0
-		FROM sampled r, span s WHERE kind = 'off-cpu' AND NOT EXISTS (
-			SELECT 1 FROM piece p WHERE (p.stack_id, p.process_id, p.tid, p.thread, p.stall, p.second)
-				= (r.stack_id, r.process_id, r.tid, r.thread, r.stall, r.second))
+		SELECT f.stall, (f.weight_ns - f.fit_ns) * 1.0 * sum(1000 * f.second + at >= s.first AND 1000 * f.second + at < s.last) / count(*)
+		FROM fitting f, ms, span s WHERE f.weight_ns > f.fit_ns AND NOT EXISTS (
+			SELECT 1 FROM piece p WHERE (p.process_id, p.tid, p.thread, p.second) = (f.process_id, f.tid, f.thread, f.second)
+				AND p.first <= 1000 * f.second + at AND p.last > 1000 * f.second + at)
+		GROUP BY f.stack_id, f.process_id, f.tid, f.thread, f.stall, f.second
 	)
 	SELECT printf('span=%d|targets on CPU=%d|others on CPU=%d|targets waited=%.0f|stalled on %s=%.0f|intervals ended=%d',
 		(last - first) * 1000000,
@@ -203,6 +214,31 @@ sums() {
 		browse axe
 		[ "$(grep -c ': 0 found, many rules passed, fits$' <<< "$output")" -eq 4 ]
 	done
+}
+
+@test "no lane of the timeline has more threads than there are, also where most of the waiting has no time" {
+	local name most
+	# nine threads that wait nearly always: of each second one interval of 1 ms is told; and history that only waiting has
+	copy_sql "UPDATE capture SET offcpu_history_ns = 5000000000 WHERE capture_id = 1;
+		INSERT OR IGNORE INTO sample_class(kind, stall, role) VALUES('off-cpu', 'io', 'target');
+		WITH RECURSIVE n(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM n WHERE i < 8)
+			INSERT INTO thread SELECT 900000 + i, (SELECT min(process_id) FROM process), 5000 + i, 'waits-' || i FROM n;
+		WITH RECURSIVE n(i) AS (VALUES(-5) UNION ALL SELECT i + 1 FROM n WHERE i < 0)
+			INSERT INTO sample_row SELECT 1, (SELECT min(stack_id) FROM sample_row WHERE capture_id = 1), thread_id,
+				(SELECT class FROM sample_class WHERE (kind, stall, role) = ('off-cpu', 'io', 'target')), n.i, 1, 990000000, '500,501,0'
+			FROM n, thread WHERE thread_id >= 900000"
+	report 1
+	browse lanes
+	[[ $output == *'waiting for I/O: ≤ 8.9 threads'* ]]
+	while IFS=: read -r name most; do
+		[[ $most != *threads ]] || jq -ne "$(tr -dc '0-9.' <<< "$most") <= $(copy_sql "SELECT count(DISTINCT tid) FROM sample
+			WHERE capture_id = 1 AND kind = 'off-cpu'")" > /dev/null
+	done <<< "$output"
+	# and all of it is there
+	browse span -5 1
+	[[ $output == *"$(sums 1 -5000 1000)" ]] || { sums 1 -5000 1000; return 1; }
+	browse span -0.48 0.52
+	[[ $output == *"$(sums 1 -480 520)" ]] || { sums 1 -480 520; return 1; }
 }
 
 # make_hostile: every name in the copy is one of these, most of which are those of tests/e2e/hostile.bats

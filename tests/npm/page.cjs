@@ -29,6 +29,13 @@ async function open(browser, file, options) {
 	await page.addInitScript(() => {
 		window.violations = [];
 		document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective));
+		window.drawn = []; // the texts of pictures
+		const fillText = CanvasRenderingContext2D.prototype.fillText;
+
+		CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+			window.drawn.push(text);
+			return fillText.call(this, text, ...place);
+		};
 	});
 	await page.goto(url);
 	await page.waitForSelector('body.ready', { timeout: 30000 });
@@ -121,6 +128,17 @@ const TESTS = {
 	// What the functions' table has, of targets on CPU.
 	async functions(page) {
 		(await rows(page, '#functions')).forEach((row) => console.log(row));
+	},
+
+	// What the lanes of the timeline say of their darkest step: "NAME: ≤ 3.2 threads".
+	async lanes(page) {
+		await page.evaluate(() => {
+			window.drawn = [];
+			window.dispatchEvent(new Event('resize'));
+		});
+		const drawn = await page.evaluate(() => window.drawn);
+
+		drawn.forEach((most, i) => most.startsWith('≤') && console.log(`${drawn[i - 1]}: ${most.replace(/[\u00a0\u202f]/g, ' ')}`));
 	},
 
 	async search(page, ...words) {

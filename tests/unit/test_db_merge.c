@@ -516,7 +516,7 @@ static const struct {
 	{ "UPDATE sample_row SET times = '1,2],[1,2],[1,2],[1,2'", "a value that bourdond does not write" },
 	{ "UPDATE sample_row SET times = '1,2,3'", "a value that bourdond does not write" },
 	{ "UPDATE frame_row SET module_id = 424242 WHERE frame_id = 1",
-	  "frame 1: NOT NULL constraint failed" },
+	  "frame_row 1: NOT NULL constraint failed" },
 	{ "UPDATE thread SET process_id = 424242 WHERE thread_id = 1",
 	  "thread 1: NOT NULL constraint failed" },
 	{ "UPDATE capture SET rule_id = 424242", "capture 1 of capture 1: cannot store TEXT" },
@@ -529,7 +529,7 @@ static const struct {
 	  "access to view \"loss\" prohibited" },
 	{ "DROP TABLE pressure; CREATE TABLE pressure(capture_id, at, scope, resource, some_us, full_us);"
 	  "INSERT INTO pressure VALUES(1, 'late', 'system', 'cpu', 1, 1)",
-	  "pressure system of capture 1: cannot store TEXT value in INTEGER column pressure.at" },
+	  "pressure 1 of capture 1: cannot store TEXT value in INTEGER column pressure.at" },
 	{ "DROP TABLE process; CREATE TABLE process(process_id INTEGER PRIMARY KEY, run_id, tgid, started_ns, comm, exe, "
 	  "uid, cgroup, unit, container, runtime, runtime_evidence); "
 	  "INSERT INTO process VALUES(1, 1, 'x', 1, 'a', 'b', 1, 'c', NULL, NULL, NULL, NULL)",

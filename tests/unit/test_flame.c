@@ -11,6 +11,8 @@
 #include "tests/unit/suites.h"
 
 #include <check.h>
+#include <expat.h>
+#include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -30,13 +32,33 @@ static void tear_down(void)
 	free(directory);
 }
 
+static void expect_xml(const char *words, const char *svg)
+{
+	XML_Parser parser = XML_ParserCreate(NULL);
+
+	ck_assert_msg(XML_Parse(parser, svg, (int)strlen(svg), XML_TRUE) == XML_STATUS_OK,
+		      "%s: line %lu: %s\n%.3000s", words, XML_GetCurrentLineNumber(parser),
+		      XML_ErrorString(XML_GetErrorCode(parser)), svg);
+	XML_ParserFree(parser);
+}
+
 /* What "bourdon flame" with these words writes; the caller frees it. */
 static char *svg_of(const char *words)
 {
 	_cleanup_command_ran_ struct command_ran ran = command_run_words("--db %s flame %s", path, words);
 
 	ck_assert_msg(!ran.status, "%s: %s", words, ran.err);
+	expect_xml(words, ran.out);
 	return TAKE_PTR(ran.out);
+}
+
+static void change(const char *sql)
+{
+	sqlite3 *sqlite;
+
+	ck_assert_int_eq(sqlite3_open(path, &sqlite), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(sqlite, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sqlite);
 }
 
 static void assert_has(const char *text, const char *part)
@@ -209,6 +231,43 @@ START_TEST(each_frame_has_a_title_with_its_share)
 }
 END_TEST
 
+START_TEST(a_share_of_almost_nothing_is_text)
+{
+	_cleanup_free_ char *svg = NULL;
+
+	change("UPDATE sample_row SET samples = 1000 * samples WHERE capture_id = 1 AND stack_id <> 7;"
+	       "UPDATE sample_row SET samples = 5 WHERE capture_id = 1 AND stack_id = 7");
+	svg = svg_of("1");
+	assert_has(svg, " — 5 samples, &lt;0.1 %, missing</title>");
+}
+END_TEST
+
+/* Each choice of both captures, the second with hostile names everywhere. */
+START_TEST(every_picture_is_xml)
+{
+	static const char *const kinds[] = { "", "--kind offcpu", "--stall io", "--stall memory",
+					     "--stall none" },
+				 *const roles[] = { "", "--role target", "--role other", "--role kernel",
+						    "--role all" };
+	int pictures = 0;
+
+	change("UPDATE sample_row SET samples = 3000 * samples WHERE thread_id <> 2");
+	for (size_t i = 0; i < 4 * ARRAY_SIZE(kinds) * ARRAY_SIZE(roles); i++) {
+		_cleanup_command_ran_ struct command_ran ran = { 0 };
+		char words[128];
+
+		snprintf(words, sizeof(words), "%zu %s %s %s", 1 + i % 2, i & 2 ? "--icicle" : "",
+			 kinds[i / 4 % ARRAY_SIZE(kinds)], roles[i / 4 / ARRAY_SIZE(kinds)]);
+		ran = command_run_words("--db %s flame %s", path, words);
+		if (ran.status) /* without such samples, or choices that do not go together */
+			continue;
+		expect_xml(words, ran.out);
+		pictures++;
+	}
+	ck_assert_int_ge(pictures, 16);
+}
+END_TEST
+
 START_TEST(the_root_of_an_icicle_is_at_the_top)
 {
 	_cleanup_free_ char *flame = svg_of("1"), *icicle = svg_of("1 --icicle");
@@ -315,6 +374,8 @@ SUITE(flame)
 	tcase_add_test(tests, a_second_profile_shares_the_nodes);
 	tcase_add_loop_test(tests, the_root_has_the_samples_that_were_asked_for, 0, ARRAY_SIZE(graphs));
 	tcase_add_test(tests, each_frame_has_a_title_with_its_share);
+	tcase_add_test(tests, a_share_of_almost_nothing_is_text);
+	tcase_add_test(tests, every_picture_is_xml);
 	tcase_add_test(tests, the_root_of_an_icicle_is_at_the_top);
 	tcase_add_test(tests, a_picture_loads_and_runs_nothing);
 	tcase_add_test(tests, hostile_names_are_text);

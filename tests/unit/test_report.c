@@ -453,8 +453,8 @@ START_TEST(list_shows_the_newest_first)
 	assert_asked("SELECT json_array_length(?1)", json.out, "4");
 	assert_asked("SELECT group_concat(key) FROM json_each(?1, '$[0]')", json.out,
 		     "capture_id,state,rule,resource,kind,stall_us,window_us,observed_us,trigger_mode,cgroup,"
-		     "triggered,triggered_at,history_ns,after_ns,processes,stacks,samples,losses,"
-		     "expected_samples,received_samples,cause,because,incident_id");
+		     "triggered,triggered_at,history_ns,after_ns,processes,stacks,samples,"
+		     "expected_samples,received_samples,cause,because,losses,lost_percent,incident_id");
 	assert_asked("SELECT json_extract(?1, '$[2].rule') = 'we' || char(27) || 'b'", json.out, "1");
 }
 END_TEST
@@ -471,6 +471,9 @@ START_TEST(why_explains_a_capture)
 		"  cause     competing processes: h\\x1bog[7] took 2.00 s of CPU, all others",
 		" while the targets\n            ran 1.00 s and waited 2.00 s for nothing at all\n",
 		"all CPU time of the machine over 6 s, by who took it\n  others 60.0 %, idle 39.5 %\n",
+		/* what was not written yet is no negative number */
+		"bytes read and written over 6 s, by whom, and by the disks\n"
+		"  others 2 GiB and 5 MiB, disks 2 GiB and 0 B, not on disks 0 B and 5 MiB\n",
 		"time in interrupts over 6 s; SHARE is of the machine's CPU time\n"
 		"INTERRUPT                 KIND     NUMBER      COUNT      TIME    SHARE\n"
 		"NET_RX                    softirq       3    1234567    720 ms    6.0 %\n"
@@ -645,6 +648,41 @@ START_TEST(why_as_json_says_the_same)
 	assert_asked("SELECT json_extract(?1, '$.locks[0].place', '$.locks[0].held_ns')", ran.out,
 		     "[\"burn_cpu < main\",3000000000]");
 	assert_asked("SELECT json_extract(?1, '$.losses[0].percent')", ran.out, "3.31");
+	assert_asked(
+		"SELECT count(*) FROM json_each(?1, '$.bytes') WHERE value ->> 'read_bytes' < 0 OR value ->> "
+		"'write_bytes' < 0",
+		ran.out, "0");
+}
+END_TEST
+
+/* Capture 2 lost 20 samples, and 2 stacks were cut; capture 1 has a clean ledger. */
+START_TEST(each_output_counts_the_same_losses)
+{
+	static const char losses[] = "[22,3.31]", none[] = "[0,0]";
+	_cleanup_command_ran_ struct command_ran list = run("list --json"), why = run("why 2 --json"),
+						 show = run("show 2 --json"), text = run("show 2"),
+						 clean = run("show 1 --json");
+
+	assert_asked("SELECT json_extract(value, '$.losses', '$.lost_percent') FROM json_each(?1) WHERE "
+		     "value ->> 'capture_id' = 2",
+		     list.out, losses);
+	/* a name is there once */
+	assert_asked("SELECT count(*) FROM json_each(?1, '$[0]') WHERE key = 'losses'", list.out, "1");
+	assert_asked("SELECT json_extract(?1, '$.capture.losses', '$.capture.lost_percent')", why.out,
+		     losses);
+	assert_asked("SELECT json_extract(?1, '$.capture.losses', '$.capture.lost_percent')", show.out,
+		     losses);
+	assert_asked("SELECT json_extract(?1, '$.capture.losses', '$.capture.lost_percent')", clean.out,
+		     none);
+	assert_has(text.out, "  losses             22\n");
+	assert_has(text.out, "  lost_percent       3.3 %\n");
+	/* where only stacks were lost, too */
+	write_database(database, "DELETE FROM loss WHERE unit = 'sample'");
+	command_ran_free(&list);
+	list = run("list --json");
+	assert_asked(
+		"SELECT json_extract(value, '$.losses') FROM json_each(?1) WHERE value ->> 'capture_id' = 2",
+		list.out, "2");
 }
 END_TEST
 
@@ -982,6 +1020,7 @@ SUITE(report)
 	tcase_add_test(commands, why_says_that_cgroup_v1_was_not_examined);
 	tcase_add_test(commands, why_says_in_which_state_threads_were);
 	tcase_add_test(commands, why_as_json_says_the_same);
+	tcase_add_test(commands, each_output_counts_the_same_losses);
 	tcase_add_test(commands, pressure_agrees_with_the_view);
 	tcase_add_test(commands, a_long_capture_has_a_short_chart);
 	tcase_add_test(commands, top_agrees_with_the_view);

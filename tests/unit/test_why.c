@@ -3,14 +3,17 @@
  * Shows that the first ten lines of `bourdon why` name victim, culprit and remedy for each cause, how its text looks on a
  * page of 80 and of 160 columns, and that no name that somebody else chose makes a command do something else.
  */
+#include "common/cgroup.h"
 #include "common/cleanup.h"
 #include "common/escape_name.h"
 #include "common/log.h"
 #include "consumer/capture/cause_facts.h"
+#include "consumer/store/machine.h"
 #include "report/answer.h"
 #include "report/format.h"
 #include "report/layout.h"
 #include "report/shell_quote.h"
+#include "report/weight.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
@@ -19,6 +22,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char *directory, *before;
@@ -732,6 +736,74 @@ START_TEST(columns_and_colour)
 }
 END_TEST
 
+static const struct {
+	const char *text; /* of cpu.weight; NULL: no such file */
+	const char *remedy, *command;
+} weights[] = {
+	{ NULL, "give batch.slice, where backup is, CPU weight 20", "CPUWeight=20" },
+	{ "100\n", "give batch.slice, where backup is, CPU weight 20, not 100", "CPUWeight=20" },
+	{ "59\n", "give batch.slice, where backup is, CPU weight 11, not 59", "CPUWeight=11" },
+	{ "2\n", "give batch.slice, where backup is, CPU weight 1, not 2", "CPUWeight=1" },
+	{ "10000\n", "give batch.slice, where backup is, CPU weight 2000, not 10000", "CPUWeight=2000" },
+	{ "1\n", "batch.slice has the least CPU weight already: give the victim's more", "groups,others" },
+	{ "0\n", "batch.slice has the least CPU weight already: give the victim's more", "groups,others" },
+	{ "default 50\n8:0 10\n", "give batch.slice, where backup is, CPU weight 10, not 50",
+	  "CPUWeight=10" },
+	{ "max\n", "give batch.slice, where backup is, CPU weight 20", "CPUWeight=20" },
+	{ "10001\n", "give batch.slice, where backup is, CPU weight 20", "CPUWeight=20" },
+};
+
+START_TEST(a_remedy_names_the_weight_in_force)
+{
+	_cleanup_database_ struct database database = { 0 };
+	_cleanup_profile_ struct profile profile = { 0 };
+	_cleanup_answer_ struct answer answer = { 0 };
+	struct report report = { .database = &database, .capture_id = 7, .cgroup_mount = "mount" };
+
+	put(find_case("competing for a CPU, from another slice"));
+	ck_assert_int_eq(mkdir("mount", 0700) | mkdir("mount/batch.slice", 0700), 0);
+	if (weights[_i].text)
+		file_put("mount/batch.slice/cpu.weight", weights[_i].text, strlen(weights[_i].text));
+	ck_assert_int_eq(database_open("bourdon.db", &database), 0);
+	ck_assert_int_eq(profile_load(&database, 7, PROFILE_OF_TARGETS, &profile), 0);
+	ck_assert_int_eq(answer_find(&report, &profile, &answer), 0);
+	ck_assert_str_eq(answer.remedy.text, weights[_i].remedy);
+	ck_assert_ptr_nonnull(strstr(answer.remedy.command, weights[_i].command));
+}
+END_TEST
+
+START_TEST(weights_are_those_of_the_machine_of_the_capture)
+{
+	static const char *const others[] = { "NULL", "'ffffffffffffffffffffffffffffffff'" };
+	char machine[MACHINE_TEXT_BYTES], sql[256];
+
+	put(find_case("competing for a CPU, from another slice"));
+	why_sql("bourdon.db",
+		"INSERT INTO database(database_id, id) VALUES(9, 'x'); UPDATE run SET database_id = 9");
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		_cleanup_database_ struct database database = { 0 };
+
+		snprintf(sql, sizeof(sql), "UPDATE database SET machine = %s", others[i]);
+		why_sql("bourdon.db", sql);
+		ck_assert_int_eq(database_open("bourdon.db", &database), 0);
+		ck_assert_ptr_null(weight_mount(&database, 7));
+	}
+	if (machine_hash(MACHINE_ID_FILE, machine)) {
+		_cleanup_database_ struct database database = { 0 };
+		_cleanup_free_ char *mount = NULL, *expected = NULL;
+
+		snprintf(sql, sizeof(sql), "UPDATE database SET machine = '%s'", machine);
+		why_sql("bourdon.db", sql);
+		ck_assert_int_eq(database_open("bourdon.db", &database), 0);
+		mount = weight_mount(&database, 7);
+		ck_assert_int_eq(cgroup_mount(&expected) < 0, !mount);
+		if (mount)
+			ck_assert_str_eq(mount, expected);
+	}
+	ck_assert_int_lt(weight_read("mount", "/../mount/batch.slice", "cpu.weight"), 0);
+}
+END_TEST
+
 SUITE(why)
 {
 	Suite *suite = suite_create("why");
@@ -759,6 +831,8 @@ SUITE(why)
 	tcase_add_test(tcase, mistakes_about_sections);
 	tcase_add_test(tcase, everything_fits_eighty_columns);
 	tcase_add_test(tcase, columns_and_colour);
+	tcase_add_loop_test(tcase, a_remedy_names_the_weight_in_force, 0, ARRAY_SIZE(weights));
+	tcase_add_test(tcase, weights_are_those_of_the_machine_of_the_capture);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

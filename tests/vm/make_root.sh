@@ -32,6 +32,7 @@ packages() {
 		libsqlite3-0     bourdond, bourdon
 		libstdc++6       programs in C++ whose stacks are known
 		libsubunit0      the unit tests
+		libexpat1        the same
 		bats             runs the end-to-end tests, which need the following
 		bpftool          looks into maps
 		bsdextrautils    column reads the threads
