@@ -421,7 +421,7 @@ static void suppress(const struct recorder *recorder, struct watch *watch)
  * Walks first: the periodic walk, which tells whose samples these are, may be 30 s old. The processes for
  * which this walk finds no room among the targets count in this capture's ledger.
  */
-static void read_history(struct recorder *recorder, const struct active *active)
+static void read_history(struct recorder *recorder, struct active *active)
 {
 	keep_gone(recorder);
 	tracking_consume(recorder->tracking);
@@ -434,6 +434,7 @@ static void read_history(struct recorder *recorder, const struct active *active)
 	cgroup_memory_begin(&active->capture->cgroup_memory, cgroups_mount(recorder->cgroups),
 			    recorder->usage, path_of_cgroup, recorder->cgroups,
 			    clock_now_ns(recorder->clock));
+	active->cgroups_due_ns = clock_now_ns(recorder->clock) + CLOCK_SECOND_NS;
 }
 
 static void log_fired(const struct watch *watch, uint64_t observed_us, bool is_worse)
@@ -531,6 +532,18 @@ struct capture *recorder_asked(const struct recorder *recorder, uint64_t serial)
 	return NULL;
 }
 
+/* A cgroup may be removed before the capture ends: what was last read of it counts then. */
+static void look_at_cgroups(const struct recorder *recorder, struct active *active, uint64_t now_ns)
+{
+	const char *mount = cgroups_mount(recorder->cgroups);
+
+	if (!clock_is_due(active->cgroups_due_ns, now_ns))
+		return;
+	active->cgroups_due_ns = now_ns + CLOCK_SECOND_NS;
+	kernel_stats_look(&active->capture->kernel_stats, mount, active->cgroup);
+	cgroup_memory_look(&active->capture->cgroup_memory, mount);
+}
+
 /* A walk is due when a capture has begun or is over, and once a second while one is under way. */
 static bool wants_walk(const struct recorder *recorder, uint64_t now_ns)
 {
@@ -558,10 +571,12 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 
 		expect(recorder, &recorder->active[i], ends);
 		drain(recorder, &recorder->active[i]);
-		if (ends)
+		if (ends) {
 			end_capture(recorder, i, false);
-		else
-			read_pressure(recorder, &recorder->active[i], now_ns);
+			continue;
+		}
+		read_pressure(recorder, &recorder->active[i], now_ns);
+		look_at_cgroups(recorder, &recorder->active[i], now_ns);
 	}
 	keep_gone(recorder);
 }

@@ -27,7 +27,8 @@ struct active {
 	char *cgroup; /* the watch's cgroup, or what was asked for; NULL: the whole system */
 	uint64_t counters_at_begin[COUNTERS];
 	uint64_t stale_at_begin;
-	bool has_clocks; /* the stall clocks run for this capture */
+	uint64_t cgroups_due_ns; /* when the files of its cgroups are to be read again */
+	bool has_clocks;         /* the stall clocks run for this capture */
 };
 
 struct recorder {

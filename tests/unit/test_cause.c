@@ -711,6 +711,33 @@ START_TEST(files_of_a_cgroup_and_those_above)
 }
 END_TEST
 
+/* What was last read of a cgroup that is removed counts; one that is made in its place is another one. */
+START_TEST(a_cgroup_that_is_removed_keeps_its_last_numbers)
+{
+	_cleanup_free_ char *mount = directory_make(), *cgroup = path_join(mount, "a/b"),
+			    *file = path_join(mount, "a/b/cpu.stat"), *away = path_join(mount, "gone");
+	struct kernel_stats stats;
+
+	file_put_below(mount, "a/b/cpu.stat", "nr_periods 10\nnr_throttled 1\nthrottled_usec 100\n");
+	file_put_below(mount, "a/cpu.stat", "usage_usec 100\n");
+	kernel_stats_begin(&stats, mount, "/a/b", SECOND);
+	file_put_below(mount, "a/b/cpu.stat", "nr_periods 20\nnr_throttled 9\nthrottled_usec 700\n");
+	kernel_stats_look(&stats, mount, "/a/b");
+	/* its directory stays elsewhere, so that the new one is not given its number */
+	ck_assert_int_eq(unlink(file), 0);
+	ck_assert_int_eq(rename(cgroup, away), 0);
+	kernel_stats_look(&stats, mount, "/a/b");
+	file_put_below(mount, "a/b/cpu.stat", "nr_periods 2\nnr_throttled 2\nthrottled_usec 99999\n");
+	file_put_below(mount, "a/cpu.stat", "usage_usec 300\n");
+	kernel_stats_end(&stats, mount, "/a/b", 3 * SECOND);
+	holds(&stats, 0, "cpu.stat", "", "throttled_usec", 100, 700);
+	holds(&stats, 0, "cpu.stat", "", "nr_throttled", 1, 9);
+	holds(&stats, 1, "cpu.stat", "", "usage_usec", 100, 300);
+	kernel_stats_free(&stats);
+	directory_remove(mount);
+}
+END_TEST
+
 START_TEST(scopes)
 {
 	static const int lengths[] = { 6, 2, 1, -1, -1 };
@@ -766,6 +793,7 @@ SUITE(cause)
 	tcase_add_test(tcase, reclaim_that_is_over_and_reclaim_of_a_limit);
 	tcase_add_loop_test(tcase, verdicts, 0, ARRAY_SIZE(cause_cases));
 	tcase_add_test(tcase, files_of_a_cgroup_and_those_above);
+	tcase_add_test(tcase, a_cgroup_that_is_removed_keeps_its_last_numbers);
 	tcase_add_test(tcase, scopes);
 	tcase_add_test(tcase, strange_files);
 	suite_add_tcase(suite, tcase);
