@@ -210,7 +210,7 @@ static int write_killed(struct sql *sql, const struct usage_statements *statemen
 	name_cgroup(row->cgroup, &names);
 	name_cgroup(row->by_cgroup, &by_names);
 	return sql_run(sql, statements->add_killed, NULL, "iitttitttititttii", capture_id,
-		       wall_of(capture, record->time_ns), record->how == KILL_OOM ? "oom" : "signal",
+		       wall_of(capture, record->time_ns), kill_row_how(row),
 		       row->is_rest     ? "rest"
 		       : row->is_target ? "target"
 					: "other",
