@@ -86,16 +86,16 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 	return result < 0 ? result : stack_tree_prepare(sql, &ret_statements->stacks);
 }
 
-/* NULL where nothing fired. */
+/* NULL where no pressure fired. */
 static const char *fired_text(const struct capture_trigger *trigger, const char *text)
 {
-	return capture_was_triggered(trigger) ? text : NULL;
+	return capture_is_of_pressure(trigger) ? text : NULL;
 }
 
 /* The same; the statement makes NULL of -1. */
 static int64_t fired_us(const struct capture_trigger *trigger, uint64_t us)
 {
-	return capture_was_triggered(trigger) ? (int64_t)us : -1;
+	return capture_is_of_pressure(trigger) ? (int64_t)us : -1;
 }
 
 int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,

@@ -40,12 +40,12 @@ START_TEST(text_of_all_metrics)
 {
 	static const struct metrics_series series[] = {
 		{ .rule = "web",
-		  .resource = PSI_CPU,
+		  .resource = "cpu",
 		  .cause = CAUSE_COMPETING,
 		  .captures = 3,
 		  .last_at = 1700000000123456789 },
 		{ .rule = "a\"b\\c\n\x1b",
-		  .resource = PSI_IO,
+		  .resource = "io",
 		  .cause = CAUSE_DEVICE,
 		  .captures = 1,
 		  .last_at = 1700000001000000000 },
