@@ -202,6 +202,23 @@ START_TEST(a_rule_for_the_system_has_one_cooldown)
 }
 END_TEST
 
+/* The capture is of the slice around the victim: without a systemd, of the outermost cgroup. */
+START_TEST(a_rule_for_slices_captures_the_victims_slice)
+{
+	struct simulation simulation;
+	struct simulated_process *inner;
+
+	start(&simulation, KILLS "watch = slice\n");
+	simulation_make_cgroup(&simulation, "/web/a");
+	inner = run_in(&simulation, 102, "nginx", "/web/a");
+	simulation_run(&simulation, SECOND);
+	simulation_end_by(&simulation, inner, oom);
+	simulation_run(&simulation, 6 * SECOND);
+	expect_captures(&simulation, "kills|kill|complete|/web|11000|3000\n");
+	simulation_free(&simulation);
+}
+END_TEST
+
 /* The incident is the kill's, whatever came first. */
 START_TEST(pressure_and_a_kill_are_one_incident)
 {
@@ -320,6 +337,7 @@ SUITE(kill_trigger)
 	tcase_add_test(tests, the_victim_need_not_be_a_target);
 	tcase_add_test(tests, a_cooldown_hides_kills_of_the_same_cgroup);
 	tcase_add_test(tests, a_rule_for_the_system_has_one_cooldown);
+	tcase_add_test(tests, a_rule_for_slices_captures_the_victims_slice);
 	tcase_add_test(tests, pressure_and_a_kill_are_one_incident);
 	tcase_add_test(tests, a_kill_of_before_a_gap_is_captured_after_it);
 	tcase_add_test(tests, a_reload_keeps_the_cooldown);
