@@ -48,7 +48,7 @@ struct recorder {
 	struct stall_clocks clocks;
 	struct active active[STORE_CAPTURES_MAX];
 	size_t active_count;
-	uint64_t started_ns;
+	uint64_t started_ns;      /* recorder_start() */
 	uint64_t captured_ns;     /* when the last capture ended; 0: there was none */
 	struct incident incident; /* to which the last capture belongs */
 	struct log_limit suppressed_limit;

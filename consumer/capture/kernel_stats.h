@@ -18,8 +18,7 @@ struct kernel_stat {
 	int scope;          /* KERNEL_STAT_SYSTEM, or the number of levels above the cgroup that fired */
 	char device[32];    /* "" where the statistic has no device */
 	char name[32];
-	int64_t before,
-		after; /* -1: missing at that time. after: of the last reading in which the cgroup was there */
+	int64_t before, after; /* -1: missing at that time; after: or in every reading since the begin */
 };
 
 /* Empty when all bytes are 0. */
