@@ -104,4 +104,4 @@ prepared: test-deps
 clean:
 	$(Q)rm -rf $(B)
 
--include $(shell find $(B) \( -path $(B)/vm -o -path $(B)/distro -o -path $(B)/prometheus \) -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(B) \( -path $(B)/vm -o -path $(B)/distro -o -path $(B)/prometheus \) -prune -o -type f -name '*.d' -print 2>/dev/null)

@@ -131,12 +131,11 @@ static __always_inline bool spend_budget(__u32 how, __u32 uid, __u64 now_ns)
 	return true;
 }
 
-/* Without waking the consumer. Three quarters of the ring are left to paths and to processes that end. */
-static __always_inline void tell(const struct kill_record *record)
+/* Three quarters of the ring are left to its other records. */
+static __always_inline void tell(void *ring, const struct kill_record *record, __u64 flags)
 {
-	if (bpf_ringbuf_query(&cgroup_paths, BPF_RB_AVAIL_DATA) >=
-		    bpf_ringbuf_query(&cgroup_paths, BPF_RB_RING_SIZE) / 4 ||
-	    bpf_ringbuf_output(&cgroup_paths, (void *)record, sizeof(*record), BPF_RB_NO_WAKEUP))
+	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 4 ||
+	    bpf_ringbuf_output(ring, (void *)record, sizeof(*record), flags))
 		count(COUNTER_KILLS_LOST);
 }
 
@@ -167,7 +166,7 @@ static __noinline int note_kill(struct task_struct *victim, __u32 how)
 		put_limit(record, victim);
 		scratch->tid = BPF_CORE_READ(victim, pid);
 	} else {
-		tell(record);
+		tell(&cgroup_paths, record, BPF_RB_NO_WAKEUP);
 	}
 	return 0;
 }
@@ -209,6 +208,7 @@ int BPF_PROG(kill_marked, struct task_struct *victim)
 	if (!scratch || !scratch->tid || scratch->tid != tid)
 		return 0;
 	scratch->tid = 0;
-	tell(&scratch->record);
+	/* wakes the consumer: the victim's cgroup may be removed as soon as it is empty */
+	tell(&events, &scratch->record, 0);
 	return 0;
 }

@@ -744,7 +744,7 @@ struct irq_name {
 	char name[IRQ_NAME_BYTES]; /* with a NUL */
 };
 
-/* ---- in `cgroup_paths`: a process is killed, because memory ran out or by another process ---- */
+/* ---- in `events`: a process is killed because memory ran out; in `cgroup_paths`: by another process ---- */
 
 #define KILL_OOM 0U    /* by the kernel */
 #define KILL_SIGNAL 1U /* SIGKILL of another process */

@@ -44,7 +44,8 @@ CREATE TABLE rule(
 	history_ns INTEGER NOT NULL,
 	capture_ns INTEGER NOT NULL,
 	cooldown_ns INTEGER NOT NULL,
-	triggers TEXT,                  -- the thresholds, a JSON array of {resource, kind, stall_us, window_us}; NULL: not known
+	-- what fires, a JSON array of thresholds, {resource, kind, stall_us, window_us}, and {on_kill}; NULL: not known
+	triggers TEXT,
 	recorded_as INTEGER
 ) STRICT;
 
@@ -57,7 +58,7 @@ CREATE TABLE incident(
 	captures INTEGER NOT NULL,
 	began_at INTEGER NOT NULL,      -- when its first stall began
 	ended_at INTEGER,               -- NULL while one of its captures is recorded
-	resource TEXT NOT NULL,         -- which came first
+	resource TEXT,                  -- which came first; NULL: a kill did
 	explained_by INTEGER REFERENCES capture, -- the capture whose cause this is; NULL: none has a cause yet
 	cause TEXT,
 	because TEXT
@@ -67,15 +68,15 @@ CREATE UNIQUE INDEX incident_identity ON incident(run_id, number);
 CREATE TABLE capture(
 	capture_id INTEGER PRIMARY KEY AUTOINCREMENT, -- AUTOINCREMENT: never reused, reports refer to it
 	run_id INTEGER NOT NULL REFERENCES run,
-	-- What fired. NULL, up to window_us: nothing did, somebody asked for the capture (trigger_mode manual). A baseline
-	-- has its rule, and the rest is NULL.
+	-- What fired. NULL, up to window_us: nothing did, somebody asked for the capture (trigger_mode manual). A baseline, and
+	-- a capture of a kill, has its rule, and the rest is NULL.
 	rule_id INTEGER REFERENCES rule,
 	rule TEXT,
 	resource TEXT,                  -- cpu|memory|io|irq
 	kind TEXT,                      -- some|full
 	stall_us INTEGER,               -- the threshold: this much stall
 	window_us INTEGER,              -- within this window
-	trigger_mode TEXT NOT NULL CHECK(trigger_mode IN ('kernel', 'sampled', 'manual', 'baseline')),
+	trigger_mode TEXT NOT NULL CHECK(trigger_mode IN ('kernel', 'sampled', 'manual', 'baseline', 'kill')),
 	cgroup TEXT,                    -- NULL: whole system
 	triggered_at INTEGER NOT NULL,
 	began_at INTEGER NOT NULL,      -- time of the oldest history kept
@@ -101,7 +102,7 @@ CREATE TABLE capture(
 	cause TEXT,
 	because TEXT,
 	incident_id INTEGER REFERENCES incident,
-	onset_at INTEGER,               -- when the stall began, by PSI's readings or the targets' waiting; NULL: not known
+	onset_at INTEGER,               -- when the stall began, by PSI's readings or the targets' waiting; of a kill, its time; NULL: not known
 	-- Of trigger_mode manual, otherwise NULL:
 	asked_by_uid INTEGER,           -- who asked, as the kernel told it,
 	asked_by TEXT,                  -- and the name of that user then; NULL: not known
@@ -393,7 +394,8 @@ CREATE INDEX interrupt_by_capture ON interrupt(capture_id);
 CREATE TABLE killed(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	at INTEGER NOT NULL,
-	how TEXT NOT NULL CHECK(how IN ('oom', 'signal')), -- by the kernel's OOM killer; by SIGKILL of another process
+	-- by the kernel's OOM killer; by systemd-oomd; by SIGKILL of another process
+	how TEXT NOT NULL CHECK(how IN ('oom', 'oomd', 'signal')),
 	role TEXT NOT NULL CHECK(role IN ('target', 'other', 'rest')), -- rest: others of that kind, without names
 	comm TEXT,                      -- of the victim; NULL: rest, or root's policy denies it
 	tgid INTEGER,

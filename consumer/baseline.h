@@ -29,8 +29,9 @@ int baselines_follow(struct baselines *baselines, const struct configuration *co
 void baselines_free(struct baselines *baselines);
 
 /*
- * The rule whose baseline is due and overdue longest, of those that are calm; NULL: none. A rule is calm if it has a watch,
- * all its watches can be read, and the last cooldown of each ended before the history that a baseline would have.
+ * The rule whose baseline is due and overdue longest, of those that are calm; NULL: none. A rule is calm if it has a watch
+ * or on_kill alone, all its watches can be read, and the last cooldown of each, and of its kills, ended before the history that
+ * a baseline would have.
  */
 const struct rule *baselines_due(const struct baselines *baselines, const struct watches *watches,
 				 uint64_t now_ns);

@@ -13,6 +13,7 @@
 #include "consumer/capture/coverage.h"
 #include "consumer/control.h"
 #include "consumer/descriptors.h"
+#include "consumer/kill_trigger.h"
 #include "consumer/live.h"
 #include "consumer/ondemand.h"
 #include "consumer/process/event_loop.h"
@@ -85,6 +86,20 @@ static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 
 	beat(daemon, now_ns);
 	recorder_fire(&daemon->recorder, daemon->reload.in_force, watch, observed_us, now_ns);
+}
+
+/* After everything that consumes the kernel's records: each may have brought a kill. */
+static void fire_kills(struct daemon *daemon)
+{
+	struct kills kills = tracking_take_kills(&daemon->tracking);
+
+	for (uint32_t i = 0; i < kills.count; i++) {
+		uint64_t now_ns = clock_now_ns(daemon->clock);
+
+		beat(daemon, now_ns);
+		kill_trigger_fire(&daemon->recorder, daemon->reload.in_force, &kills.each[i], now_ns);
+	}
+	kills_free(&kills);
 }
 
 /* ---- the configuration ---- */
@@ -408,8 +423,10 @@ bool daemon_turn(struct daemon *daemon, uint64_t patience_ns)
 	}
 	for (int i = 0; i < count && !daemon->ended; i++)
 		dispatch(daemon, &events[i]);
-	if (!daemon->ended)
+	if (!daemon->ended) {
 		do_due(daemon);
+		fire_kills(daemon);
+	}
 	watches_sweep(&daemon->watches);
 	/* after the watches: a watch refers to its rules until it is swept */
 	reload_sweep(&daemon->reload);

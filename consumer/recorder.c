@@ -55,7 +55,7 @@ int recorder_open(struct recorder *recorder, const struct recorder_settings *set
 void recorder_start(struct recorder *recorder, struct store_thread *store, uint64_t now_ns)
 {
 	recorder->store = store;
-	recorder->rings.armed_ns = now_ns;
+	recorder->started_ns = recorder->rings.armed_ns = now_ns;
 }
 
 void recorder_note_gap(struct recorder *recorder, uint64_t now_ns)
@@ -345,21 +345,11 @@ static int announce_capture(struct recorder *recorder, struct active *active)
 	return 0;
 }
 
+/* `trigger` has what fired, and when. */
 static int begin_fired(struct recorder *recorder, const struct configuration *configuration,
-		       const struct watch *watch, uint64_t observed_us, uint64_t now_ns)
+		       const struct watch *watch, struct capture_trigger *trigger, uint64_t now_ns)
 {
 	struct active *active = &recorder->active[recorder->active_count];
-	struct capture_trigger trigger = { .rule_id = watch->rule->id,
-					   .psi = *watch->trigger,
-					   .mode = watch->mode,
-					   .observed_us = observed_us,
-					   .triggered_ns = now_ns,
-					   .triggered_at = clock_wall_now_ns(recorder->clock),
-					   .onset_ns =
-						   psi_window_onset(&watch->window, watch->trigger->stall_us),
-					   .wanted_history_ns = watch->rule->history_ns,
-					   .capture_ns = watch->rule->capture_ns,
-					   .hz = recorder->kernel->manifest.hz };
 	struct incident incident;
 	int result;
 
@@ -367,8 +357,15 @@ static int begin_fired(struct recorder *recorder, const struct configuration *co
 	    !store_thread_has_room(recorder->store, watch->rule->id))
 		return -EBUSY;
 	*active = (struct active){ .configuration = configuration, .rule = watch->rule };
-	memcpy(trigger.rule, watch->rule->name, sizeof(trigger.rule));
-	result = begin_capture(recorder, active, &trigger, watch->cgroup);
+	memcpy(trigger->rule, watch->rule->name, sizeof(trigger->rule));
+	trigger->rule_id = watch->rule->id;
+	trigger->mode = watch->mode;
+	trigger->triggered_at =
+		clock_wall_now_ns(recorder->clock) - (int64_t)(now_ns - trigger->triggered_ns);
+	trigger->wanted_history_ns = watch->rule->history_ns;
+	trigger->capture_ns = watch->rule->capture_ns;
+	trigger->hz = recorder->kernel->manifest.hz;
+	result = begin_capture(recorder, active, trigger, watch->cgroup);
 	if (result < 0)
 		return result;
 	active->has_clocks = stall_clocks_start(&recorder->clocks, watch->cgroup ? watch->cgroup_id : 0,
@@ -421,7 +418,7 @@ static void suppress(const struct recorder *recorder, struct watch *watch)
  * Walks first: the periodic walk, which tells whose samples these are, may be 30 s old. The processes for
  * which this walk finds no room among the targets count in this capture's ledger.
  */
-static void read_history(struct recorder *recorder, const struct active *active)
+static void read_history(struct recorder *recorder, struct active *active)
 {
 	keep_gone(recorder);
 	tracking_consume(recorder->tracking);
@@ -434,6 +431,7 @@ static void read_history(struct recorder *recorder, const struct active *active)
 	cgroup_memory_begin(&active->capture->cgroup_memory, cgroups_mount(recorder->cgroups),
 			    recorder->usage, path_of_cgroup, recorder->cgroups,
 			    clock_now_ns(recorder->clock));
+	active->cgroups_due_ns = clock_now_ns(recorder->clock) + CLOCK_SECOND_NS;
 }
 
 static void log_fired(const struct watch *watch, uint64_t observed_us, bool is_worse)
@@ -449,11 +447,33 @@ static void log_fired(const struct watch *watch, uint64_t observed_us, bool is_w
 		 watch->cgroup ? watch->cgroup : "system", before);
 }
 
+/* Returns whether the capture has begun; else the trigger counts as suppressed. */
+static bool begin_or_suppress(struct recorder *recorder, const struct configuration *configuration,
+			      struct watch *watch, struct capture_trigger *trigger, uint64_t now_ns)
+{
+	int result = begin_fired(recorder, configuration, watch, trigger, now_ns);
+
+	if (!result)
+		return true;
+	suppress(recorder, watch);
+	if (log_allowed(&recorder->suppressed_limit, 1))
+		log_warning(
+			"rule %s fired, but no capture could begin: %s", watch->rule->name,
+			result == -EBUSY
+				? "too many captures, or too many of this rule, are under way or wait to be written"
+				: strerror(-result));
+	return false;
+}
+
 void recorder_fire(struct recorder *recorder, const struct configuration *configuration, struct watch *watch,
 		   uint64_t observed_us, uint64_t now_ns)
 {
 	bool is_quiet = watch_is_quiet(watch, now_ns);
-	int result;
+	struct capture_trigger trigger = { .psi = *watch->trigger,
+					   .observed_us = observed_us,
+					   .triggered_ns = now_ns,
+					   .onset_ns = psi_window_onset(&watch->window,
+									watch->trigger->stall_us) };
 
 	if (is_quiet && !watch_is_worse(watch, observed_us, now_ns)) {
 		suppress(recorder, watch);
@@ -464,19 +484,34 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 		own_count(recorder->own_counters, OWN_WITHOUT_TARGET);
 		return;
 	}
-	result = begin_fired(recorder, configuration, watch, observed_us, now_ns);
-	if (result < 0) {
-		suppress(recorder, watch);
-		if (log_allowed(&recorder->suppressed_limit, 1))
-			log_warning(
-				"rule %s fired, but no capture could begin: %s", watch->rule->name,
-				result == -EBUSY
-					? "too many captures, or too many of this rule, are under way or wait to be written"
-					: strerror(-result));
+	if (!begin_or_suppress(recorder, configuration, watch, &trigger, now_ns))
 		return;
-	}
 	log_fired(watch, observed_us, is_quiet);
 	watch_cool_down(watch, observed_us, now_ns);
+	read_history(recorder, &recorder->active[recorder->active_count - 1]);
+}
+
+void recorder_fire_kill(struct recorder *recorder, const struct configuration *configuration,
+			struct watch *watch, const struct kill_record *kill, uint64_t now_ns)
+{
+	struct capture_trigger trigger = { .psi.resource = PSI_MEMORY,
+					   .kill = *kill,
+					   .triggered_ns = kill->time_ns };
+
+	/* the rings have nothing of before a gap, and a capture does not begin there */
+	if (trigger.triggered_ns < recorder->rings.armed_ns)
+		trigger.triggered_ns = recorder->rings.armed_ns;
+	trigger.onset_ns = trigger.triggered_ns;
+	watch->fired++;
+	if (watch_is_quiet(watch, now_ns)) {
+		suppress(recorder, watch);
+		return;
+	}
+	if (!begin_or_suppress(recorder, configuration, watch, &trigger, now_ns))
+		return;
+	log_info("rule %s fired: %s[%u] was killed for lack of memory (%s)", watch->rule->name, kill->comm,
+		 kill->tgid, watch->cgroup ? watch->cgroup : "system");
+	watch_cool_down(watch, 0, now_ns);
 	read_history(recorder, &recorder->active[recorder->active_count - 1]);
 }
 
@@ -531,6 +566,18 @@ struct capture *recorder_asked(const struct recorder *recorder, uint64_t serial)
 	return NULL;
 }
 
+/* A cgroup may be removed before the capture ends: what was last read of it counts then. */
+static void look_at_cgroups(const struct recorder *recorder, struct active *active, uint64_t now_ns)
+{
+	const char *mount = cgroups_mount(recorder->cgroups);
+
+	if (!clock_is_due(active->cgroups_due_ns, now_ns))
+		return;
+	active->cgroups_due_ns = now_ns + CLOCK_SECOND_NS;
+	kernel_stats_look(&active->capture->kernel_stats, mount, active->cgroup);
+	cgroup_memory_look(&active->capture->cgroup_memory, mount);
+}
+
 /* A walk is due when a capture has begun or is over, and once a second while one is under way. */
 static bool wants_walk(const struct recorder *recorder, uint64_t now_ns)
 {
@@ -558,10 +605,12 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 
 		expect(recorder, &recorder->active[i], ends);
 		drain(recorder, &recorder->active[i]);
-		if (ends)
+		if (ends) {
 			end_capture(recorder, i, false);
-		else
-			read_pressure(recorder, &recorder->active[i], now_ns);
+			continue;
+		}
+		read_pressure(recorder, &recorder->active[i], now_ns);
+		look_at_cgroups(recorder, &recorder->active[i], now_ns);
 	}
 	keep_gone(recorder);
 }

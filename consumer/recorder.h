@@ -27,7 +27,8 @@ struct active {
 	char *cgroup; /* the watch's cgroup, or what was asked for; NULL: the whole system */
 	uint64_t counters_at_begin[COUNTERS];
 	uint64_t stale_at_begin;
-	bool has_clocks; /* the stall clocks run for this capture */
+	uint64_t cgroups_due_ns; /* when the files of its cgroups are to be read again */
+	bool has_clocks;         /* the stall clocks run for this capture */
 };
 
 struct recorder {
@@ -47,6 +48,7 @@ struct recorder {
 	struct stall_clocks clocks;
 	struct active active[STORE_CAPTURES_MAX];
 	size_t active_count;
+	uint64_t started_ns;      /* recorder_start() */
 	uint64_t captured_ns;     /* when the last capture ended; 0: there was none */
 	struct incident incident; /* to which the last capture belongs */
 	struct log_limit suppressed_limit;
@@ -87,6 +89,13 @@ void recorder_follow(struct recorder *recorder, const struct configuration *conf
  */
 void recorder_fire(struct recorder *recorder, const struct configuration *configuration, struct watch *watch,
 		   uint64_t observed_us, uint64_t now_ns);
+
+/*
+ * The same for a kill, on a watch of kill_watches.h. The trigger is at the time of the kill, up to a second ago. The
+ * victim may be no target any more.
+ */
+void recorder_fire_kill(struct recorder *recorder, const struct configuration *configuration,
+			struct watch *watch, const struct kill_record *kill, uint64_t now_ns);
 
 /*
  * Begins a capture on demand of `cgroup`, or of the whole system (NULL), walks, and reads the history. Takes ownership of

@@ -60,6 +60,8 @@ static void write_triggers(const struct rule *rule, FILE *out)
 			 psi_resource_names[trigger->resource], psi_kind_names[trigger->kind],
 			 trigger->stall_us, trigger->window_us);
 	}
+	if (rule->on_kill)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%son_kill", *text ? " " : "");
 	status_line_field(out, "triggers", "%s", text);
 }
 
@@ -100,7 +102,9 @@ static void write_rules(const struct status *status, FILE *out)
 
 static const char *state_of(const struct watch *watch, uint64_t now_ns)
 {
-	return watch->fd < 0 ? "broken" : watch_is_quiet(watch, now_ns) ? "cooldown" : "armed";
+	return watch->trigger && watch->fd < 0 ? "broken"
+	       : watch_is_quiet(watch, now_ns) ? "cooldown"
+					       : "armed";
 }
 
 static void write_mistakes(const struct reload *reload, FILE *out)
@@ -126,33 +130,44 @@ static void write_mistakes(const struct reload *reload, FILE *out)
 	status_line_end(out);
 }
 
+static void write_watch(const struct status *status, const struct watch *watch, FILE *out)
+{
+	const struct trigger *trigger = watch->trigger;
+	char reason[256] = "";
+
+	status_line_begin(out, "watch");
+	status_line_field(out, "rule", "%s", watch->rule->name);
+	if (trigger) {
+		watches_explain(status->watches, watch, reason, sizeof(reason));
+		status_line_field(out, "resource", "%s", psi_resource_names[trigger->resource]);
+		status_line_field(out, "kind", "%s", psi_kind_names[trigger->kind]);
+		status_line_field(out, "stall_us", "%" PRIu64, trigger->stall_us);
+		status_line_field(out, "window_us", "%" PRIu64, trigger->window_us);
+	}
+	status_line_field(out, "trigger_mode", "%s", trigger_mode_names[watch->mode]);
+	status_line_field(out, "state", "%s", state_of(watch, status->now_ns));
+	status_line_field(out, "cgroup", "%s", watch->cgroup ? watch->cgroup : "");
+	status_line_field(out, "fired", "%" PRIu64, watch->fired);
+	status_line_field(out, "suppressed", "%" PRIu64, watch->suppressed_all);
+	status_line_field(out, "reason", "%s", reason);
+	status_line_end(out);
+}
+
 static void write_watches(const struct status *status, FILE *out)
 {
-	uint64_t now_ns = status->now_ns;
+	const struct kill_watches *kills = &status->watches->kills;
 	uint32_t shown = 0;
 
 	for (uint32_t i = 0; i < status->watches->count && shown < WATCHES_SHOWN; i++) {
 		const struct watch *watch = status->watches->watches[i];
-		char reason[256];
 
 		if (watch->gone)
 			continue;
 		shown++;
-		watches_explain(status->watches, watch, reason, sizeof(reason));
-		status_line_begin(out, "watch");
-		status_line_field(out, "rule", "%s", watch->rule->name);
-		status_line_field(out, "resource", "%s", psi_resource_names[watch->trigger->resource]);
-		status_line_field(out, "kind", "%s", psi_kind_names[watch->trigger->kind]);
-		status_line_field(out, "stall_us", "%" PRIu64, watch->trigger->stall_us);
-		status_line_field(out, "window_us", "%" PRIu64, watch->trigger->window_us);
-		status_line_field(out, "trigger_mode", "%s", trigger_mode_names[watch->mode]);
-		status_line_field(out, "state", "%s", state_of(watch, now_ns));
-		status_line_field(out, "cgroup", "%s", watch->cgroup ? watch->cgroup : "");
-		status_line_field(out, "fired", "%" PRIu64, watch->fired);
-		status_line_field(out, "suppressed", "%" PRIu64, watch->suppressed_all);
-		status_line_field(out, "reason", "%s", reason);
-		status_line_end(out);
+		write_watch(status, watch, out);
 	}
+	for (uint32_t i = 0; i < kills->count && shown < WATCHES_SHOWN; i++, shown++)
+		write_watch(status, &kills->each[i], out);
 }
 
 static void write_captures(const struct status *status, FILE *out)

@@ -26,25 +26,39 @@ static const struct rule *find_watching(const struct tracking *tracking, const c
 	return NULL;
 }
 
-/*
- * Watches the process's cgroup, or the slice around it, of which the kernel programs tell no id. A slice that was
- * removed has no process to watch.
- */
+/* The kernel programs tell no id of a slice. */
+bool tracking_find_scope(const struct tracking *tracking, const struct rule *rule, const char *cgroup,
+			 char *into, uint64_t *cgroup_id, const char **ret_path)
+{
+	const char *mount = cgroups_mount(tracking->cgroups);
+	struct stat at;
+
+	*ret_path = cgroup;
+	switch (rule->watch) {
+	case WATCH_SYSTEM:
+		*cgroup_id = 0;
+		*ret_path = NULL;
+		return true;
+	case WATCH_SLICE:
+		snprintf(into, PATH_MAX, "%s%.*s", mount, (int)cgroup_slice_length(cgroup), cgroup);
+		if (stat(into, &at))
+			return false;
+		*cgroup_id = at.st_ino;
+		*ret_path = into + strlen(mount);
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* A slice that was removed has no process to watch. */
 static void watch_for_rule(struct tracking *tracking, const struct rule *rule, uint64_t cgroup_id,
 			   const char *cgroup)
 {
-	const char *mount = cgroups_mount(tracking->cgroups);
-	char path[PATH_MAX];
-	struct stat at;
+	char into[PATH_MAX];
 
-	if (rule->watch == WATCH_SLICE) {
-		snprintf(path, sizeof(path), "%s%.*s", mount, (int)cgroup_slice_length(cgroup), cgroup);
-		if (stat(path, &at))
-			return;
-		cgroup_id = at.st_ino;
-		cgroup = path + strlen(mount);
-	}
-	if (watches_add(tracking->watches, rule, cgroup_id, cgroup, tracking->walk) < 0)
+	if (tracking_find_scope(tracking, rule, cgroup, into, &cgroup_id, &cgroup) &&
+	    watches_add(tracking->watches, rule, cgroup_id, cgroup, tracking->walk) < 0)
 		log_warning("out of memory: %s is not watched for rule %s", cgroup, rule->name);
 }
 
@@ -219,6 +233,19 @@ static void on_killed(void *user, const struct kill_record *record)
 	struct kill_record left_out;
 
 	kills_add(&tracking->usage.kills, record, KILLS_MAX, &left_out);
+	usage_kill(&tracking->usage, record);
+	if (tracking->fires_on_kills && !(record->flags & KILL_DENIED) &&
+	    kill_is_for_memory(record, cgroups_path(tracking->cgroups, record->by_cgroup_id)) &&
+	    kills_add(&tracking->fresh_kills, record, KILLS_MAX, &left_out))
+		own_count(tracking->own_counters, OWN_SUPPRESSED);
+}
+
+struct kills tracking_take_kills(struct tracking *tracking)
+{
+	struct kills fresh = tracking->fresh_kills;
+
+	tracking->fresh_kills = (struct kills){ 0 };
+	return fresh;
 }
 
 static void on_cgroup(void *user, const struct cgroup_record *record, const char *path)
@@ -371,6 +398,9 @@ static void remember_long_enough(struct tracking *tracking)
 void tracking_follow(struct tracking *tracking, const struct rule_set *rules)
 {
 	tracking->rules = rules;
+	tracking->fires_on_kills = false;
+	for (size_t i = 0; i < rules->count; i++)
+		tracking->fires_on_kills |= rules->rules[i].on_kill;
 	remember_long_enough(tracking);
 	tracking_walk(tracking);
 }
@@ -482,5 +512,6 @@ void tracking_close(struct tracking *tracking)
 {
 	targets_free(&tracking->targets);
 	usage_free(&tracking->usage);
+	kills_free(&tracking->fresh_kills);
 	process_events_free(tracking->events);
 }

@@ -27,6 +27,8 @@ struct tracking {
 	struct store_thread *store; /* is told when new mappings are worth scanning */
 	struct targets targets;
 	struct usage usage;          /* of every process of the host */
+	struct kills fresh_kills;    /* for tracking_take_kills() */
+	bool fires_on_kills;         /* a rule does */
 	uint32_t kept_since;         /* tracking_keep_gone() */
 	uint64_t remembered_ns;      /* longer than any rule's history */
 	uint32_t walk, due_walks[2]; /* number of the current or last walk; the last two periodic walks */
@@ -68,6 +70,20 @@ int tracking_walk(struct tracking *tracking);
  * the pressure may be its. True for a watch on the whole system.
  */
 bool tracking_has_target(const struct tracking *tracking, const struct watch *watch, uint64_t now_ns);
+
+/*
+ * Where a rule looks at the pressure of a process in this cgroup: stores the id and path of the cgroup, of the slice around it,
+ * or of the whole system (0, NULL). The path is in `into`, of PATH_MAX bytes, or is `cgroup`. Returns false if the slice was
+ * removed.
+ */
+bool tracking_find_scope(const struct tracking *tracking, const struct rule *rule, const char *cgroup,
+			 char *into, uint64_t *cgroup_id, const char **ret_path);
+
+/*
+ * The kills since the last call that are for lack of memory, while a rule has on_kill; those beyond KILLS_MAX count as
+ * suppressed triggers. The caller frees them with kills_free().
+ */
+struct kills tracking_take_kills(struct tracking *tracking);
 
 /* Call it once a second: does what is due. */
 void tracking_tick(struct tracking *tracking, uint64_t now_ns);

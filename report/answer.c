@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/answer.h"
 
+#include "common/cgroup_path.h"
 #include "common/cleanup.h"
 #include "common/escape.h"
 #include "report/blame.h"
@@ -36,7 +37,8 @@ static const char *place_text(const struct party *party)
 /* ---- the capture ---- */
 
 static const char capture_sql[] =
-	"SELECT c.*, r.hostname, r.cpus, ru.source, (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns, "
+	"SELECT c.*, iif(c.trigger_mode = 'kill', 'memory', c.resource) AS short_of, c.trigger_mode = 'kill' AS is_kill, "
+	"r.hostname, r.cpus, ru.source, (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns, "
 	"ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us) AS began_stall_at "
 	"FROM capture c JOIN run r USING(run_id) LEFT JOIN rule ru USING(rule_id) WHERE c.capture_id = ?1";
 
@@ -56,7 +58,7 @@ static int keep_texts(struct answer *answer, const struct query *query)
 	const struct {
 		const char *column, **text;
 	} texts[] = { { "rule", &answer->rule },          { "source", &answer->source },
-		      { "resource", &answer->resource },  { "kind", &answer->kind },
+		      { "short_of", &answer->resource },  { "kind", &answer->kind },
 		      { "cgroup", &answer->cgroup },      { "state", &answer->state },
 		      { "cause", &answer->cause },        { "because", &answer->because },
 		      { "hostname", &answer->hostname },  { "asked_by", &answer->asked_by },
@@ -80,6 +82,7 @@ static int load_capture(struct answer *answer)
 	if (!query_next(&query))
 		return -EIO;
 	answer->triggered_at = query_number(&query, "triggered_at");
+	answer->is_kill = query_number(&query, "is_kill");
 	answer->has_ended = !query_is_null(&query, "ended_at");
 	answer->ended_at = query_number(&query, "ended_at");
 	answer->onset_at = query_number(&query, "began_stall_at");
@@ -96,7 +99,68 @@ static int load_capture(struct answer *answer)
 	return 0;
 }
 
+static const char killed_sql[] =
+	"SELECT k.comm, k.how, k.cgroup, ifnull(k.unit, k.cgroup) AS place, k.limit_cgroup, k.tgid, k.rss_bytes, k.limit_bytes "
+	"FROM killed k JOIN capture c USING(capture_id) WHERE k.capture_id = ?1 AND k.role = 'target' AND k.how <> 'signal' "
+	"AND k.comm IS NOT NULL ORDER BY abs(k.at - c.triggered_at), k.tgid LIMIT 1";
+
+static int load_killed(struct answer *answer)
+{
+	_cleanup_query_ struct query query =
+		query_begin(answer->report->database, killed_sql, answer->report->capture_id, 0);
+	struct killed *killed = &answer->killed;
+	const struct {
+		const char *column, **text;
+	} texts[] = { { "comm", &killed->comm },
+		      { "how", &killed->how },
+		      { "cgroup", &killed->cgroup },
+		      { "place", &killed->place },
+		      { "limit_cgroup", &killed->limit_cgroup } };
+
+	if (!query_next(&query))
+		return answer->report->database->failed ? -EIO : 0;
+	killed->tgid = query_number(&query, "tgid");
+	killed->rss_bytes = query_number(&query, "rss_bytes");
+	killed->limit_bytes = query_number(&query, "limit_bytes");
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		if (query_is_null(&query, texts[i].column))
+			continue;
+		*texts[i].text = profile_keep(answer->profile, query_text(&query, texts[i].column));
+		if (!*texts[i].text)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* ---- who, and where in the code ---- */
+
+static bool is_of_victim(const struct party *party, const struct killed *killed)
+{
+	return killed->comm && !strcmp(party->program, killed->comm) && party->cgroup && killed->cgroup &&
+	       !strcmp(party->cgroup, killed->cgroup);
+}
+
+/*
+ * As in consumer/capture/cause_memory.c: whose memory grew most, in the cgroup whose limit was met; of a limit of version 1, which
+ * has no path here, in the victim's. NULL: not known, or by less than the victim held, whose growth was not seen.
+ */
+static const struct party *find_grown(const struct answer *answer)
+{
+	const struct killed *killed = &answer->killed;
+	const char *within = !killed->limit_bytes                                   ? NULL
+			     : killed->limit_cgroup && *killed->limit_cgroup == '/' ? killed->limit_cgroup
+										    : killed->cgroup;
+	const struct party *most = NULL;
+
+	for (uint32_t i = 0; i < answer->parties.count; i++) {
+		const struct party *party = &answer->parties.list[i];
+
+		if (party->grown_bytes > 0 && (!most || party->grown_bytes > most->grown_bytes) &&
+		    (!within || (party->cgroup && cgroup_is_within(party->cgroup, within))))
+			most = party;
+	}
+	return most && (most->grown_bytes >= killed->rss_bytes || is_of_victim(most, killed)) ? most : NULL;
+}
 
 static const struct party *find_culprit(const struct answer *answer)
 {
@@ -112,6 +176,8 @@ static const struct party *find_culprit(const struct answer *answer)
 		return named ? named : answer->victim;
 	case CAUSE_IS_SHORTAGE:
 		return parties_grown(&answer->parties, because);
+	case CAUSE_IS_KILL:
+		return find_grown(answer);
 	default:
 		return NULL;
 	}
@@ -183,6 +249,24 @@ static const char *say_headline(struct answer *answer)
 			  answer->rule ? answer->rule : "");
 }
 
+/* "web[4711] in web.service, 61 MiB: OOM kill at a limit of 64 MiB" */
+static const char *say_kill(struct answer *answer)
+{
+	const struct killed *killed = &answer->killed;
+	char held[32], limit[32], how[96] = "OOM kill, host memory was full";
+
+	if (!killed->comm)
+		return answer->is_kill ? "a target, for lack of memory: which one was not kept" : NULL;
+	if (!strcmp(killed->how, "oomd"))
+		snprintf(how, sizeof(how), "killed by systemd-oomd");
+	else if (killed->limit_bytes)
+		snprintf(how, sizeof(how), "OOM kill at a limit of %s",
+			 size((double)killed->limit_bytes, limit));
+	return answer_say_name(answer, killed->place ? killed->place : "an unknown cgroup",
+			       "%s[%" PRId64 "] in " ANSWER_NAME ", %s: %s", killed->comm, killed->tgid,
+			       size((double)killed->rss_bytes, held), how);
+}
+
 static const char *say_shortage(struct answer *answer)
 {
 	static const struct {
@@ -193,6 +277,8 @@ static const char *say_shortage(struct answer *answer)
 	char window[32], allowed[32] = "";
 	const char *what = answer->resource;
 
+	if (answer->is_kill)
+		return answer->kill;
 	if (!answer->resource)
 		return answer_say(answer, "nothing fired: %s asked for %s",
 				  answer->asked_by ? answer->asked_by : "somebody",
@@ -232,10 +318,11 @@ static const char *say_suffered(struct answer *answer)
 		if (!strcmp(words[i].resource, answer->resource))
 			what = words[i].words;
 	name_of(victim, name, sizeof(name));
-	if (!answer->resource || !victim->waited_ns)
+	if (!answer->resource || !victim->waited_ns || answer->is_kill)
 		return answer_say_name(answer, place_text(victim), "%s: ran %s%s", name,
 				       duration((double)victim->cpu_ns, ran),
-				       answer->resource ? ", and no waiting was counted" : "");
+				       answer->resource && !answer->is_kill ? ", and no waiting was counted"
+									    : "");
 	return answer_say_name(answer, place_text(victim), "%s: waited %s %s, ran %s", name,
 			       duration((double)victim->waited_ns, waited), what,
 			       duration((double)victim->cpu_ns, ran));
@@ -311,6 +398,7 @@ static const char *say_caused(struct answer *answer)
 		return say_quota(answer);
 	case CAUSE_IS_COMPETING:
 		return answer->culprit ? say_took(answer, "") : blame_unnamed(answer->because);
+	case CAUSE_IS_KILL:
 	case CAUSE_IS_SHORTAGE:
 		return answer->culprit ? say_took(answer, "")
 				       : "not known: who grew is not among what was recorded";
@@ -363,6 +451,9 @@ static const char *say_since(struct answer *answer)
 	if (!answer->resource)
 		return answer_say(answer, "%s, when it was asked for",
 				  time_text_write(answer->triggered_at, when));
+	if (answer->is_kill)
+		return answer_say(answer, "%s, when it was killed",
+				  time_text_write(answer->triggered_at, when));
 	return answer_say(
 		answer, "%s%s, %s%s before the trigger", time_text_write(answer->onset_at, when),
 		answer->is_older ? " or earlier" : "",
@@ -373,6 +464,7 @@ static const char *say_since(struct answer *answer)
 static bool say_all(struct answer *answer)
 {
 	answer->headline = say_headline(answer);
+	answer->kill = say_kill(answer);
 	answer->shortage = say_shortage(answer);
 	answer->suffered = say_suffered(answer);
 	answer->caused = say_caused(answer);
@@ -389,6 +481,8 @@ int answer_find(struct report *report, struct profile *profile, struct answer *a
 	answer->report = report;
 	answer->profile = profile;
 	result = load_capture(answer);
+	if (!result)
+		result = load_killed(answer);
 	if (!result)
 		result = parties_load(report->database, report->capture_id, profile, &answer->parties);
 	if (result < 0)
@@ -424,7 +518,10 @@ void answer_print(const struct layout *layout, const struct answer *answer)
 		   format_cut(escape_terminal(answer->headline, line, sizeof(line)), (size_t)layout->columns,
 			      sizeof(line)));
 	fputc('\n', layout->out);
-	layout_fact(layout, "short", LAYOUT_PLAIN, answer->shortage);
+	if (answer->kill)
+		layout_fact(layout, "killed", LAYOUT_STRONG, answer->kill);
+	if (!answer->is_kill)
+		layout_fact(layout, "short", LAYOUT_PLAIN, answer->shortage);
 	layout_fact(layout, "victim", LAYOUT_STRONG, answer->suffered);
 	layout_fact(layout, "culprit", LAYOUT_STRONG, answer->caused);
 	layout_fact(layout, "code", LAYOUT_PLAIN, answer->code);
@@ -443,6 +540,10 @@ int answer_rows(const struct answer *answer, struct rows *ret_rows)
 		"hostname",
 		"cause",
 		"headline",
+		"killed",
+		"killed_comm",
+		"killed_tgid",
+		"killed_how",
 		"short",
 		"victim",
 		"victim_program",
@@ -470,35 +571,39 @@ int answer_rows(const struct answer *answer, struct rows *ret_rows)
 	const struct party *victim = answer->victim, *culprit = answer->culprit;
 	const struct code_place *place = &answer->place;
 	struct rows rows = rows_of(names);
-	int result =
-		rows_add(&rows, (struct value[]){ value_number(answer->report->capture_id),
-						  value_text(answer->hostname),
-						  value_text(answer->cause),
-						  value_text(answer->headline),
-						  value_text(answer->shortage),
-						  value_text(answer->suffered),
-						  value_text(victim ? victim->program : NULL),
-						  value_text(victim ? victim->unit : NULL),
-						  value_text(victim ? victim->cgroup : NULL),
-						  victim ? value_number(victim->waited_ns) : value_text(NULL),
-						  value_text(answer->caused),
-						  value_text(culprit ? culprit->role : NULL),
-						  value_text(culprit ? culprit->program : NULL),
-						  value_text(culprit ? culprit->unit : NULL),
-						  value_text(culprit ? culprit->cgroup : NULL),
-						  value_text(answer->blame.scope),
-						  value_text(answer->code),
-						  value_text(place->stacks_count ? place->function : NULL),
-						  place->stacks_count ? value_number(place->stack_ids[0])
-								      : value_text(NULL),
-						  value_text(answer->since),
-						  value_number(answer->onset_at),
-						  value_text(answer->still),
-						  value_text(answer->certain),
-						  value_text(answer->certainty),
-						  value_text(answer->remedy.text),
-						  value_text(answer->remedy.command),
-						  value_number(answer->remedy.changes) });
+	int result = rows_add(
+		&rows,
+		(struct value[]){ value_number(answer->report->capture_id),
+				  value_text(answer->hostname),
+				  value_text(answer->cause),
+				  value_text(answer->headline),
+				  value_text(answer->kill),
+				  value_text(answer->killed.comm),
+				  answer->killed.comm ? value_number(answer->killed.tgid) : value_text(NULL),
+				  value_text(answer->killed.how),
+				  value_text(answer->shortage),
+				  value_text(answer->suffered),
+				  value_text(victim ? victim->program : NULL),
+				  value_text(victim ? victim->unit : NULL),
+				  value_text(victim ? victim->cgroup : NULL),
+				  victim ? value_number(victim->waited_ns) : value_text(NULL),
+				  value_text(answer->caused),
+				  value_text(culprit ? culprit->role : NULL),
+				  value_text(culprit ? culprit->program : NULL),
+				  value_text(culprit ? culprit->unit : NULL),
+				  value_text(culprit ? culprit->cgroup : NULL),
+				  value_text(answer->blame.scope),
+				  value_text(answer->code),
+				  value_text(place->stacks_count ? place->function : NULL),
+				  place->stacks_count ? value_number(place->stack_ids[0]) : value_text(NULL),
+				  value_text(answer->since),
+				  value_number(answer->onset_at),
+				  value_text(answer->still),
+				  value_text(answer->certain),
+				  value_text(answer->certainty),
+				  value_text(answer->remedy.text),
+				  value_text(answer->remedy.command),
+				  value_number(answer->remedy.changes) });
 
 	if (!result)
 		*ret_rows = rows;

@@ -18,6 +18,7 @@ const char *const verdict_words[CAUSE_IS_OTHER + 1] = {
 	[CAUSE_IS_OWN_IO] = "its own I/O",
 	[CAUSE_IS_INTERRUPTS] = "interrupts",
 	[CAUSE_IS_STEAL] = "the hypervisor took it",
+	[CAUSE_IS_KILL] = "kill",
 	[CAUSE_IS_NEGLIGIBLE] = "negligible",
 	[CAUSE_IS_UNDETERMINED] = "undetermined",
 };

@@ -22,6 +22,7 @@ enum cause_word {
 	CAUSE_IS_OWN_IO,
 	CAUSE_IS_INTERRUPTS,
 	CAUSE_IS_STEAL,
+	CAUSE_IS_KILL,
 	CAUSE_IS_NEGLIGIBLE,
 	CAUSE_IS_UNDETERMINED,
 	CAUSE_IS_OTHER, /* a word that this version does not know */
@@ -43,6 +44,13 @@ struct blame {
 	int64_t number; /* of an interrupt; -1: none */
 };
 
+/* A target that was killed for lack of memory: what the database says of the kill that is nearest to the trigger. */
+struct killed {
+	const char *comm, *how, *place, *cgroup; /* comm NULL: there is none */
+	const char *limit_cgroup;                /* a name, not a path, of version 1; NULL: not known */
+	int64_t tgid, rss_bytes, limit_bytes;
+};
+
 struct remedy {
 	const char *text;    /* what to change, or to look at */
 	const char *command; /* for a shell; NULL: none */
@@ -60,15 +68,18 @@ struct answer {
 	int64_t triggered_at, ended_at, onset_at, observed_us, stall_us, window_us, incident_id, cpus,
 		span_ns;
 	bool has_ended, is_older; /* is_older: the stall is older than the history */
+	bool is_kill;             /* a kill fired, and `resource` is what it was for lack of */
 	enum cause_word verdict;
 	/* of all that took part */
 	struct parties parties;
 	const struct party *victim, *culprit; /* NULL: none, or not one of them */
+	struct killed killed;
 	struct blame blame;
 	struct code_place place;
 	const struct party *place_of; /* NULL: of all targets */
-	/* in words */
-	const char *headline, *shortage, *suffered, *caused, *code, *since, *still, *certain, *certainty;
+	/* in words; kill: NULL where no target was killed */
+	const char *headline, *kill, *shortage, *suffered, *caused, *code, *since, *still, *certain,
+		*certainty;
 	struct remedy remedy;
 };
 

@@ -35,6 +35,12 @@ static const char limit_sql[] =
 	"AND s.name IN ('max', 'high') AND (s.source = 'memory.events.local' OR s.source = 'memory.events' AND s.scope = c.cgroup) "
 	"ORDER BY s.name = 'max' DESC, s.source = 'memory.events.local' DESC, s.after - s.before DESC, s.scope LIMIT 1";
 
+/* A limit of cgroup v1 has no path here. */
+static const char kill_sql[] =
+	"SELECT iif(limit_cgroup LIKE '/%', limit_cgroup, NULL) AS scope, iif(limit_bytes IS NULL, NULL, 'max') AS name, "
+	"NULL AS source, limit_bytes AS \"limit\" FROM killed JOIN capture c USING(capture_id) WHERE capture_id = ?1 AND "
+	"role = 'target' AND how <> 'signal' ORDER BY abs(at - c.triggered_at), tgid LIMIT 1";
+
 static const char scanned_sql[] =
 	"SELECT cgroup AS scope, NULL AS name, NULL AS source, scanned_bytes AS bytes FROM cgroup_memory "
 	"WHERE capture_id = ?1 AND cgroup <> '/' AND scanned_bytes > 0 ORDER BY scanned_bytes DESC LIMIT 1";
@@ -62,6 +68,8 @@ static const char *sql_of(const struct answer *answer)
 		return quota_sql;
 	case CAUSE_IS_OWN_LIMIT:
 		return strstr(answer->because, WAS_SCANNED) ? scanned_sql : limit_sql;
+	case CAUSE_IS_KILL:
+		return kill_sql;
 	case CAUSE_IS_DEVICE:
 	case CAUSE_IS_OWN_IO:
 		return disk_sql;

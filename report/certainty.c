@@ -19,9 +19,9 @@ static const char recording_sql[] =
 
 /* Later captures by the same rule on the same resource, or of the same incident. The index of times finds them. */
 static const char again_sql[] =
-	"SELECT o.capture_id, o.resource, o.triggered_at, o.rule = t.rule AND o.resource = t.resource AS same, "
+	"SELECT o.capture_id, ifnull(o.resource, 'a kill') AS resource, o.triggered_at, o.rule = t.rule AND o.resource IS t.resource AS same, "
 	"count(*) OVER () AS captures FROM capture t JOIN capture o ON o.triggered_at > t.triggered_at "
-	"AND (o.rule = t.rule AND o.resource = t.resource OR o.incident_id = t.incident_id) "
+	"AND o.trigger_mode <> 'baseline' AND (o.rule = t.rule AND o.resource IS t.resource OR o.incident_id = t.incident_id) "
 	"WHERE t.capture_id = ?1 ORDER BY same DESC, o.triggered_at DESC LIMIT 1";
 
 /* How much of its last second the pressure that fired grew. */
@@ -177,6 +177,10 @@ static struct grounds grounds_of(struct answer *answer)
 			       : (struct grounds){ LEVEL_MEDIUM, "concluded: no reclaim was for the host" };
 	case CAUSE_IS_STEAL:
 		return (struct grounds){ LEVEL_HIGH, "the kernel counted the time that was stolen" };
+	case CAUSE_IS_KILL:
+		return answer->culprit ? (struct grounds){ LEVEL_HIGH, "the kernel told of the kill" }
+				       : (struct grounds){ LEVEL_MEDIUM,
+							   "the kernel told of the kill, but not who grew" };
 	case CAUSE_IS_INTERRUPTS:
 		return (struct grounds){ LEVEL_HIGH, "each handler was measured" };
 	case CAUSE_IS_COMPETING:

@@ -271,8 +271,8 @@ static int make_title(struct profile *profile, struct export_capture *capture)
 	time_text_write(capture->triggered_at, when);
 	if (asprintf(&title, "capture %lld: %s%s%s%s%s%s, %s, %s", (long long)capture->capture_id,
 		     *capture->rule ? "rule " : "asked for by hand", capture->rule,
-		     *capture->resource ? ", " : "", capture->resource, *capture->kind ? " " : "",
-		     capture->kind, when, capture->hostname) < 0)
+		     *capture->fired ? ", " : "", capture->fired, *capture->kind ? " " : "", capture->kind,
+		     when, capture->hostname) < 0)
 		return -ENOMEM;
 	capture->title = profile_keep(profile, title);
 	return capture->title ? 0 : -ENOMEM;
@@ -282,7 +282,7 @@ static int read_capture(struct export *export, int64_t capture_id)
 {
 	_cleanup_query_ struct query query = query_begin(
 		export->database,
-		"SELECT c.*, r.hostname, r.kernel, r.version, r.cpus FROM capture c LEFT JOIN run r USING(run_id) "
+		"SELECT c.*, iif(c.trigger_mode = 'kill', 'kill', c.resource) AS fired, r.hostname, r.kernel, r.version, r.cpus FROM capture c LEFT JOIN run r USING(run_id) "
 		"WHERE c.capture_id = ?1",
 		capture_id, 0);
 	struct export_capture *capture = &export->capture;
@@ -299,7 +299,7 @@ static int read_capture(struct export *export, int64_t capture_id)
 		.cpus = query_number(&query, "cpus"),
 		.state = keep_column(profile, &query, "state"),
 		.rule = keep_column(profile, &query, "rule"),
-		.resource = keep_column(profile, &query, "resource"),
+		.fired = keep_column(profile, &query, "fired"),
 		.kind = keep_column(profile, &query, "kind"),
 		.cgroup = keep_column(profile, &query, "cgroup"),
 		.cause = keep_column(profile, &query, "cause"),
@@ -314,7 +314,7 @@ static int read_capture(struct export *export, int64_t capture_id)
 	capture->period_ns = capture->hz > 0 ? 1000000000 / capture->hz : 0;
 	capture->from_ms = export_ms(capture, capture->began_at);
 	capture->to_ms = export_ms(capture, capture->ended_at);
-	if (!capture->state || !capture->rule || !capture->resource || !capture->kind || !capture->cgroup ||
+	if (!capture->state || !capture->rule || !capture->fired || !capture->kind || !capture->cgroup ||
 	    !capture->cause || !capture->because || !capture->note || !capture->hostname ||
 	    !capture->kernel || !capture->version)
 		return -ENOMEM;

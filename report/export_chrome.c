@@ -192,7 +192,7 @@ static FILE *begin_moment(struct chrome *chrome, int64_t at, const char *name)
 static void add_trigger(struct chrome *chrome)
 {
 	const struct export_capture *capture = &chrome->export->capture;
-	FILE *out = begin_moment(chrome, capture->triggered_at, *capture->resource ? "trigger" : "request");
+	FILE *out = begin_moment(chrome, capture->triggered_at, *capture->fired ? "trigger" : "request");
 
 	fputs("\"capture\":", out);
 	json_string(out, capture->title);

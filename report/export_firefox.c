@@ -495,7 +495,7 @@ static int write_own_thread(struct firefox *firefox)
 	const struct export_capture *capture = &firefox->export->capture;
 	FILE *out = firefox->export->out;
 	uint32_t trigger, kill;
-	int result = add_string(firefox, *capture->resource ? "trigger" : "request", NULL, &trigger);
+	int result = add_string(firefox, *capture->fired ? "trigger" : "request", NULL, &trigger);
 
 	if (!result)
 		result = add_string(firefox, "kill", NULL, &kill);

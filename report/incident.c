@@ -29,6 +29,13 @@ static char *duration_of(const struct query *query, const char *name, char *into
 	return format_duration(query_real(query, name), " ", into, FORMAT_BYTES);
 }
 
+/* What fired. */
+static char *resource_of(const struct query *query, char *into)
+{
+	return query_is_null(query, "resource") ? strcpy(into, "a kill")
+						: text_of(query, "resource", 8, into);
+}
+
 /* "3 captures over 14 s" */
 static char *size_of(const struct query *query, char *into)
 {
@@ -70,13 +77,13 @@ void incident_print_remark(const struct layout *layout, struct query *query)
 	char sentence[4 * FORMAT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
 	int64_t incident_id = query_number(query, "incident_id");
 	size_t used = (size_t)snprintf(sentence, sizeof(sentence), "%s came first, at %s (rule %s)",
-				       text_of(query, "resource", 8, a), text_of(query, "began", 20, b),
+				       resource_of(query, a), text_of(query, "began", 20, b),
 				       text_of(query, "rule", 36, c));
 
 	fprintf(layout->out, "incident %" PRId64 ": %s\n", incident_id, size_of(query, a));
 	while (query_next(query) && used < sizeof(sentence))
 		used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
-					 ", then %s after %s (rule %s)", text_of(query, "resource", 8, a),
+					 ", then %s after %s (rule %s)", resource_of(query, a),
 					 duration_of(query, "after_ns", b), text_of(query, "rule", 36, c));
 	fputs("  order     ", layout->out);
 	print_wrapped_on(layout, sentence, 12);
@@ -120,7 +127,7 @@ static const char culprits_sql[] =
 	"SELECT *, row_number() OVER (PARTITION BY resource ORDER BY taken DESC, program) AS of_resource FROM ("
 	"SELECT *, row_number() OVER (PARTITION BY resource, role = 'kernel', program, unit, container, cgroup ORDER BY taken DESC, "
 	"capture_id) AS of_program FROM (%s)) WHERE of_program = 1) WHERE of_resource <= 5 "
-	"ORDER BY resource <> (SELECT resource FROM incident WHERE incident_id = ?1), resource, taken DESC, program";
+	"ORDER BY resource IS NOT (SELECT resource FROM incident WHERE incident_id = ?1), resource, taken DESC, program";
 
 /* The caller frees. NULL without memory, and for an incident without captures. */
 static char *make_culprits_sql(struct report *report)
@@ -154,6 +161,14 @@ static void cell_after(const struct query *query, const char *name, char *into, 
 	snprintf(into, into_bytes, "+%s", format_duration(query_real(query, name), " ", text, sizeof(text)));
 }
 
+static void cell_resource(const struct query *query, const char *name, char *into, size_t into_bytes)
+{
+	if (query_is_null(query, name))
+		snprintf(into, into_bytes, "a kill");
+	else
+		cell_text(query, name, into, into_bytes);
+}
+
 static void cell_scope(const struct query *query, const char *name, char *into, size_t into_bytes)
 {
 	escape_terminal(query_is_null(query, name) ? "system" : query_text(query, name), into, into_bytes);
@@ -165,9 +180,8 @@ static void print_summary(const struct layout *layout, struct query *query)
 
 	fprintf(layout->out, "incident %" PRId64 " (%s), %s, %s\n", query_number(query, "incident_id"),
 		text_of(query, "state", 16, a), size_of(query, b), text_of(query, "began", 20, c));
-	snprintf(first, sizeof(first), "%s, capture %" PRId64 ", rule %s, on %s%s",
-		 text_of(query, "resource", 8, a), query_number(query, "first_id"),
-		 text_of(query, "first_rule", 36, b),
+	snprintf(first, sizeof(first), "%s, capture %" PRId64 ", rule %s, on %s%s", resource_of(query, a),
+		 query_number(query, "first_id"), text_of(query, "first_rule", 36, b),
 		 query_is_null(query, "first_cgroup") ? "the whole system" : "cgroup ",
 		 text_of(query, "first_cgroup", (size_t)layout->columns - 12, c));
 	fputs("  first     ", layout->out);
@@ -178,7 +192,7 @@ static void print_summary(const struct layout *layout, struct query *query)
 static void print_captures(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
-		{ "BEGAN", "after_ns", 8, cell_after }, { "RESOURCE", "resource", -8, cell_text },
+		{ "BEGAN", "after_ns", 8, cell_after }, { "RESOURCE", "resource", -8, cell_resource },
 		{ "KIND", "kind", -4, cell_text },      { "STALLED", "stalled_percent", 7, cell_percent },
 		{ "ID", "capture_id", 5, cell_number }, { "RULE", "rule", -12, cell_text },
 		{ "CAUSE", "cause", -24, cell_text },   { "WHERE", "cgroup", -18, cell_scope },
@@ -191,7 +205,7 @@ static void print_captures(const struct layout *layout, struct query *query)
 static void print_victims(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
-		{ "RESOURCE", "resource", -8, cell_text },        { "PROGRAM", "program", -15, cell_text },
+		{ "RESOURCE", "resource", -8, cell_resource },    { "PROGRAM", "program", -15, cell_text },
 		{ "STALLED", "stalled_ns", 8, cell_duration_ns }, { "ID", "capture_id", 5, cell_number },
 		{ "UNIT OR CGROUP", "place", -56, cell_text },
 	};
@@ -204,7 +218,7 @@ static void print_victims(const struct layout *layout, struct query *query)
 static void print_culprits(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
-		{ "RESOURCE", "resource", -8, cell_text },     { "PROGRAM", "program", -15, cell_text },
+		{ "RESOURCE", "resource", -8, cell_resource }, { "PROGRAM", "program", -15, cell_text },
 		{ "COUNT", "processes", 5, cell_number },      { "CPU TIME", "cpu_ns", 8, cell_duration_ns },
 		{ "READ", "read_bytes", 8, cell_size },        { "WRITTEN", "write_bytes", 8, cell_size },
 		{ "SHARE", "percent", 7, cell_percent },       { "ID", "capture_id", 5, cell_number },

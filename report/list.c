@@ -16,8 +16,12 @@ static void cell_pressure(const struct query *query, const char *name, char *int
 	char resource[16], kind[16], observed[32], window[32];
 
 	if (query_is_null(query, "resource")) {
+		const char *mode = query_text(query, "trigger_mode");
+
 		snprintf(into, into_bytes, "%s",
-			 strcmp(query_text(query, "trigger_mode"), "baseline") ? "on demand" : "-");
+			 !strcmp(mode, "kill")       ? "a kill"
+			 : !strcmp(mode, "baseline") ? "-"
+						     : "on demand");
 		return;
 	}
 	snprintf(into, into_bytes, "%s %s %s/%s",

@@ -93,7 +93,7 @@ static void write_title(struct report *report, FILE *out)
 {
 	_cleanup_query_ struct query query = query_begin(
 		report->database,
-		"SELECT c.rule, c.resource, r.hostname FROM capture c JOIN run r USING(run_id) WHERE "
+		"SELECT c.trigger_mode, c.resource, r.hostname FROM capture c JOIN run r USING(run_id) WHERE "
 		"c.capture_id = ?1",
 		report->capture_id, 0);
 
@@ -103,6 +103,8 @@ static void write_title(struct report *report, FILE *out)
 		fputs(": ", out);
 		xml_text_cut(out, query_text(&query, "resource"), 16);
 		fputs(" pressure", out);
+	} else if (!strcmp(query_text(&query, "trigger_mode"), "kill")) {
+		fputs(": a kill", out);
 	}
 	fputs(" on ", out);
 	xml_text_cut(out, query_text(&query, "hostname"), 64);

@@ -14,6 +14,9 @@
 /* bourdond writes some 700 rows of usage and of what ended. */
 #define PARTIES_MOST 4096U
 
+/* What a kill is for lack of. */
+#define RESOURCE "(SELECT iif(trigger_mode = 'kill', 'memory', resource) FROM capture WHERE capture_id = ?1)"
+
 /* The groups of consumer/capture/usage_groups.c: by unit, and without one by cgroup. total() does not overflow. */
 static const char parties_sql[] =
 	"SELECT role, program, unit, container, min(cgroup) AS cgroup, CAST(total(processes) AS INTEGER) AS processes, "
@@ -24,14 +27,14 @@ static const char parties_sql[] =
 	"SELECT u.role, CASE WHEN u.role <> 'kernel' THEN p.comm WHEN instr(p.comm, '/') "
 	"THEN substr(p.comm, 1, instr(p.comm, '/') - 1) ELSE rtrim(p.comm, '0123456789.') END AS program, p.unit, p.container, "
 	"p.cgroup, 1 AS processes, 0 AS ended, p.tgid, u.cpu_ns, u.read_bytes, u.write_bytes, u.rss_bytes, "
-	"u.rss_bytes - u.rss_before_bytes AS grown_bytes, CASE (SELECT resource FROM capture WHERE capture_id = ?1) "
+	"u.rss_bytes - u.rss_before_bytes AS grown_bytes, CASE " RESOURCE " "
 	"WHEN 'io' THEN u.stalled_io_ns WHEN 'memory' THEN u.stalled_memory_ns ELSE u.stalled_cpu_ns END AS waited_ns "
 	"FROM usage u JOIN process p USING(process_id) WHERE u.capture_id = ?1 "
 	"UNION ALL SELECT e.role, e.comm, e.unit, e.container, e.cgroup, e.processes, e.processes, NULL, e.cpu_ns, e.read_bytes, "
 	"e.write_bytes, 0, 0, 0 FROM ended e WHERE e.capture_id = ?1 AND e.comm IS NOT NULL"
 	") GROUP BY role, program, unit, container, iif(unit IS NULL, cgroup, NULL) "
 	"ORDER BY role = 'target' DESC, iif(role = 'target', total(waited_ns), 0) DESC, "
-	"CASE (SELECT resource FROM capture WHERE capture_id = ?1) WHEN 'io' THEN total(read_bytes) + total(write_bytes) "
+	"CASE " RESOURCE " WHEN 'io' THEN total(read_bytes) + total(write_bytes) "
 	"WHEN 'memory' THEN total(rss_bytes) ELSE total(cpu_ns) END DESC, program, unit, cgroup LIMIT ?2";
 
 void parties_free(struct parties *parties)

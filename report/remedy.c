@@ -442,6 +442,8 @@ static struct remedy find(struct answer *answer)
 		return raise_memory(answer);
 	case CAUSE_IS_SHORTAGE:
 		return limit_growth(answer);
+	case CAUSE_IS_KILL:
+		return answer->blame.limit ? raise_memory(answer) : limit_growth(answer);
 	case CAUSE_IS_DEVICE:
 		return look_at(answer, "give the disk less to do, or take a faster one: see who used it",
 			       "bytes,groups,cgroup_bytes,stalls");

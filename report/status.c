@@ -129,11 +129,14 @@ static void print_watch(FILE *out, const struct status_line *line)
 	char rule[80], resource[17], kind[9], what[40], stall[32], window[32], mode[16], state[16], fired[24],
 		suppressed[24], cgroup[300], reason[512];
 
+	bool is_kill = !*status_line_get(line, "resource");
+
 	snprintf(what, sizeof(what), "%s.%s", shown(line, "resource", resource, sizeof(resource)),
 		 shown(line, "kind", kind, sizeof(kind)));
 	fprintf(out, "%-20s %-12s %8s/%-6s %-8s %-9s %6s %10s  %s\n", shown(line, "rule", rule, sizeof(rule)),
-		what, duration(line, "stall_us", 1000, stall, sizeof(stall)),
-		duration(line, "window_us", 1000, window, sizeof(window)),
+		is_kill ? "on_kill" : what,
+		is_kill ? "-" : duration(line, "stall_us", 1000, stall, sizeof(stall)),
+		is_kill ? "-" : duration(line, "window_us", 1000, window, sizeof(window)),
 		shown(line, "trigger_mode", mode, sizeof(mode)), shown(line, "state", state, sizeof(state)),
 		shown(line, "fired", fired, sizeof(fired)),
 		shown(line, "suppressed", suppressed, sizeof(suppressed)),

@@ -23,9 +23,9 @@
  * The week before, by the index of times: those of the same rule, on the same resource of the same host, the newest first.
  * The next row's are the same ones.
  */
-#define SAME_RULE                                                                                                                \
-	"FROM capture t JOIN run tr ON tr.run_id = t.run_id JOIN capture o ON o.triggered_at >= t.triggered_at - ?2 "            \
-	"AND o.triggered_at < t.triggered_at AND o.rule = t.rule AND o.resource = t.resource JOIN run r ON r.run_id = o.run_id " \
+#define SAME_RULE                                                                                                                                                  \
+	"FROM capture t JOIN run tr ON tr.run_id = t.run_id JOIN capture o ON o.triggered_at >= t.triggered_at - ?2 "                                              \
+	"AND o.triggered_at < t.triggered_at AND o.rule = t.rule AND o.resource IS t.resource AND o.trigger_mode <> 'baseline' JOIN run r ON r.run_id = o.run_id " \
 	"AND r.hostname = tr.hostname WHERE t.capture_id = ?1 "
 
 static const char count_sql[] =

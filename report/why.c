@@ -172,15 +172,20 @@ static void print_capture(const struct layout *layout, struct query *query)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
 	bool is_baseline = !strcmp(query_text(query, "trigger_mode"), "baseline");
-	bool fired = !query_is_null(query, "rule") && !is_baseline;
+	bool is_kill = !strcmp(query_text(query, "trigger_mode"), "kill");
+	bool fired = !query_is_null(query, "rule") && !is_baseline && !is_kill;
 
 	fprintf(layout->out, "%s %lld (%s), %s%s, %s\n", is_baseline ? "baseline" : "capture",
 		(long long)query_number(query, "capture_id"), text_of(query, "state", 16, a),
-		fired || is_baseline ? "rule " : "on demand", text_of(query, "rule", 36, b),
+		fired || is_baseline || is_kill ? "rule " : "on demand", text_of(query, "rule", 36, b),
 		text_of(query, "triggered", 20, c));
 	print_remark(layout, query_text(query, "state"));
 	if (fired)
 		print_fired(layout, query);
+	else if (is_kill)
+		fprintf(layout->out, "  trigger   kill, on %s%s\n  captured  %s before the kill, ",
+			query_is_null(query, "cgroup") ? "the whole system" : "cgroup ",
+			text_of(query, "cgroup", 68, b), duration_of(query, "history_ns", 1, a));
 	else if (is_baseline)
 		fprintf(layout->out, "  captured  while the rule was calm, %s before this moment, ",
 			duration_of(query, "history_ns", 1, a));
@@ -862,9 +867,9 @@ static int compute_not_whole(struct why *why, struct rows *ret_rows)
 	return not_whole_rows(&why->profile, is_brief ? FILES_SHOWN : FILES_MOST, ret_rows);
 }
 
-/* The resource that fired was memory, or somebody was in direct reclaim for a hundredth of the span. */
-#define MEMORY_WAS_SHORT                                                                                     \
-	"('memory' = (SELECT resource FROM capture WHERE capture_id = ?1) OR EXISTS (SELECT 1 FROM usage "   \
+/* The resource that fired was memory, a kill did, or somebody was in direct reclaim for a hundredth of the span. */
+#define MEMORY_WAS_SHORT                                                                                                                         \
+	"('memory' = (SELECT iif(trigger_mode = 'kill', 'memory', resource) FROM capture WHERE capture_id = ?1) OR EXISTS (SELECT 1 FROM usage " \
 	"WHERE capture_id = ?1 AND reclaim_ns * 100 >= to_at - from_at)) "
 
 static const struct section sections[] = {

@@ -115,14 +115,16 @@ struct capture_trigger {
 	struct asking *asking;
 	uint32_t rule_id;
 	char rule[64];
-	struct trigger psi;
+	struct trigger psi;      /* of a kill: memory, and nothing else */
+	struct kill_record kill; /* of TRIGGER_KILL */
 	enum trigger_mode mode;
 	char *cgroup; /* NULL: the whole system. Owned by this structure. */
 	uint64_t observed_us;
 	uint64_t triggered_ns; /* CLOCK_MONOTONIC */
 	int64_t triggered_at;  /* Unix ns */
-	uint64_t onset_ns;     /* when the stall began (psi_window_onset()), CLOCK_MONOTONIC; 0: not known */
-	uint32_t incident;     /* its number within the run (incident.h) */
+	/* when the stall began (psi_window_onset()), or the time of the kill, CLOCK_MONOTONIC; 0: not known */
+	uint64_t onset_ns;
+	uint32_t incident; /* its number within the run (incident.h) */
 	uint64_t wanted_history_ns, capture_ns;
 	uint32_t hz;
 };
@@ -214,10 +216,16 @@ bool capture_takes(const struct capture *capture, uint32_t kind);
 /* Ends the capture's time at `now_ns`, or leaves it if that is later. */
 void capture_shorten(struct capture *capture, uint64_t now_ns);
 
-/* Whether a watch fired. Without that, psi, observed_us, onset_ns and incident mean nothing, and there is no cause. */
-static inline bool capture_was_triggered(const struct capture_trigger *trigger)
+/* Whether pressure fired. Without that, psi and observed_us mean nothing. */
+static inline bool capture_is_of_pressure(const struct capture_trigger *trigger)
 {
 	return trigger->mode == TRIGGER_KERNEL || trigger->mode == TRIGGER_SAMPLED;
+}
+
+/* Whether a rule fired. Without that, onset_ns and incident mean nothing, and there is no cause. */
+static inline bool capture_was_triggered(const struct capture_trigger *trigger)
+{
+	return capture_is_of_pressure(trigger) || trigger->mode == TRIGGER_KILL;
 }
 
 /* Whose capture it is, for the log: "rule web", or "alice (uid 1000)". */

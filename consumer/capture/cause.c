@@ -127,6 +127,11 @@ struct cause cause_find(const struct capture *capture, cause_hottest hottest, vo
 	struct facts facts = facts_gather(capture, hottest, user);
 	struct cause cause = { 0 };
 
+	if (capture->trigger.mode == TRIGGER_KILL) {
+		cause = cause_memory_kill(&facts);
+		facts_free(&facts);
+		return cause;
+	}
 	for (size_t i = 0; of[capture->trigger.psi.resource][i] && !cause.verdict; i++)
 		cause = of[capture->trigger.psi.resource][i](&facts);
 	if (!cause.verdict)

@@ -20,6 +20,7 @@
 #define CAUSE_OWN_IO "its own I/O"
 #define CAUSE_INTERRUPTS "interrupts"
 #define CAUSE_STEAL "the hypervisor took it"
+#define CAUSE_KILL "kill"
 #define CAUSE_NEGLIGIBLE "negligible"
 #define CAUSE_UNDETERMINED "undetermined"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/cause_memory.h"
 
+#include "common/cgroup_path.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,10 +87,10 @@ static const char *reclaim_text(const struct facts *facts, char *into, size_t in
 	return into;
 }
 
-/* Who grew most, and how much; NULL: nobody by enough. */
-static const char *grown_text(const struct facts *facts, char *into, size_t into_bytes)
+/* How much the group grew; NULL: not by enough. */
+static const char *grown_text(const struct facts *facts, const struct usage_group *grown, char *into,
+			      size_t into_bytes)
 {
-	const struct usage_group *grown = facts->first_grown;
 	char group[FACTS_GROUP_BYTES];
 
 	if (!grown || grown->sums.grown_bytes < GROWTH_BYTES)
@@ -104,7 +106,7 @@ struct cause cause_memory_shortage(const struct facts *facts)
 	const struct usage_group *first = facts->first_other;
 	char group[FACTS_GROUP_BYTES], of_reclaim[RECLAIM_BYTES], of_grown[GROWN_BYTES];
 	const char *reclaim = reclaim_text(facts, of_reclaim, sizeof(of_reclaim)),
-		   *grown = grown_text(facts, of_grown, sizeof(of_grown));
+		   *grown = grown_text(facts, facts->first_grown, of_grown, sizeof(of_grown));
 
 	if (!reclaim)
 		return facts_no_verdict;
@@ -134,7 +136,7 @@ struct cause cause_memory_evicted(const struct facts *facts)
 	const struct cgroup_memory *memory = &facts->capture->cgroup_memory;
 	uint64_t refaults = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "workingset_refault_");
 	char of_grown[GROWN_BYTES];
-	const char *grown = grown_text(facts, of_grown, sizeof(of_grown));
+	const char *grown = grown_text(facts, facts->first_grown, of_grown, sizeof(of_grown));
 
 	if (!refaults || !grown || !memory->count || strcmp(memory->rows[0].cgroup, "/") != 0 ||
 	    scanned_bytes(&memory->rows[0]))
@@ -188,4 +190,84 @@ struct cause cause_memory_limit_unseen(const struct facts *facts)
 	return facts_verdict(CAUSE_OWN_LIMIT,
 			     IN_RECLAIM ": a cgroup reached its memory limit, but no memory.events say which",
 			     facts_seconds(facts->own.stalled_memory_ns), facts_seconds(facts->usage_ns));
+}
+
+/* ---- a kill ---- */
+
+/* The row of the kill that began the capture; NULL: there were too many to keep it. */
+static const struct kill_row *find_kill(const struct capture *capture)
+{
+	const struct kill_record *kill = &capture->trigger.kill;
+	const struct kill_rows *rows = &capture->usage.kills;
+
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (!rows->rows[i].is_rest && rows->rows[i].record.tgid == kill->tgid &&
+		    rows->rows[i].record.time_ns == kill->time_ns)
+			return &rows->rows[i];
+	return NULL;
+}
+
+/* Where whoever grew has led to the kill: below the limit that was met, or anywhere (NULL). */
+static const char *short_cgroup(const struct kill_record *kill, const struct kill_row *row)
+{
+	if (!kill->limit_bytes || !row)
+		return NULL;
+	/* a limit of version 1 has no path in cgroup2 */
+	return kill->flags & KILL_LIMIT_V1 ? row->cgroup : row->limit_cgroup;
+}
+
+/* Whose memory grew most, by as much as the victim held or more, or which the victim is one of. NULL: nobody is. */
+static const struct usage_group *find_grown(const struct facts *facts, const struct kill_row *row)
+{
+	const struct kill_record *kill = &facts->capture->trigger.kill;
+	const char *within = short_cgroup(kill, row);
+	const struct usage_group *most = NULL;
+
+	for (uint32_t i = 0; i < facts->groups.count; i++) {
+		const struct usage_group *group = &facts->groups.groups[i];
+
+		if (within && !(group->cgroup && cgroup_is_within(group->cgroup, within)))
+			continue;
+		if (!most || group->sums.grown_bytes > most->sums.grown_bytes)
+			most = group;
+	}
+	if (most && most->sums.grown_bytes < kill->rss_bytes &&
+	    !(row && usage_group_has(most, USAGE_TARGET, kill->comm, row->cgroup)))
+		return NULL;
+	return most;
+}
+
+/* "the kernel, because /a had used up its 64.0 MiB" */
+static const char *killer_text(const struct kill_record *kill, const struct kill_row *row, char *into,
+			       size_t into_bytes)
+{
+	if (kill->how != KILL_OOM)
+		return "systemd-oomd";
+	if (!kill->limit_bytes)
+		return "the kernel, because the host's memory was used up";
+	snprintf(into, into_bytes, "the kernel, because %s had used up its %.1f MiB",
+		 row && row->limit_cgroup ? row->limit_cgroup : "its cgroup",
+		 facts_mebibytes(kill->limit_bytes));
+	return into;
+}
+
+struct cause cause_memory_kill(const struct facts *facts)
+{
+	const struct kill_record *kill = &facts->capture->trigger.kill;
+	const struct kill_row *row = find_kill(facts->capture);
+	const struct usage_group *most = find_grown(facts, row);
+	char killer[FACTS_GROUP_BYTES], of_grown[GROWN_BYTES], victim[FACTS_GROUP_BYTES];
+	const char *grown = grown_text(facts, most, of_grown, sizeof(of_grown));
+	struct cause cause;
+
+	snprintf(victim, sizeof(victim), "%s[%" PRIu32 "]%s%s", kill->comm, kill->tgid,
+		 row && row->cgroup ? " in " : "", row && row->cgroup ? row->cgroup : "");
+	cause = facts_verdict(CAUSE_KILL, "%s, which held %.1f MiB, was killed by %s%s%s", victim,
+			      facts_mebibytes(kill->rss_bytes),
+			      killer_text(kill, row, killer, sizeof(killer)), grown ? "; " : "",
+			      grown ? grown : "");
+	if (grown)
+		return facts_blame(cause, most);
+	snprintf(cause.culprit, sizeof(cause.culprit), "%s", victim);
+	return cause;
 }

@@ -10,13 +10,15 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define FILE_BYTES_MAX (64U << 10)
 #define PAGE_BYTES 4096
 /* Reading one takes some 50 us; longer where the kernel has many descendants to add up, and on an emulated CPU. */
 #define READING_MAX_CPU_NS (CLOCK_SECOND_NS / 5)
-#define READING_MAX_NS CLOCK_SECOND_NS /* where others take the CPU meanwhile */
-#define LEVELS_MAX 8U                  /* to look upwards for one with the controller */
+#define LOOK_MAX_CPU_NS (CLOCK_SECOND_NS / 500) /* within a capture */
+#define READING_MAX_NS CLOCK_SECOND_NS          /* where others take the CPU meanwhile */
+#define LEVELS_MAX 8U                           /* to look upwards for one with the controller */
 
 /* When to stop reading. */
 struct limit {
@@ -40,10 +42,9 @@ void cgroup_memory_free(struct cgroup_memory *memory)
 	*memory = (struct cgroup_memory){ 0 };
 }
 
-static struct limit limit_from(uint64_t now_ns)
+static struct limit limit_from(uint64_t now_ns, uint64_t cpu_ns)
 {
-	return (struct limit){ now_ns + READING_MAX_NS,
-			       clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + READING_MAX_CPU_NS };
+	return (struct limit){ now_ns + READING_MAX_NS, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + cpu_ns };
 }
 
 static bool may_read(const struct limit *limit)
@@ -134,6 +135,15 @@ static bool read_counts(const char *mount, const char *cgroup, struct cgroup_mem
 	return true;
 }
 
+static uint64_t id_of(const char *mount, const char *cgroup)
+{
+	char path[PATH_MAX];
+	struct stat at;
+
+	snprintf(path, sizeof(path), "%s%s", mount, cgroup);
+	return stat(path, &at) ? 0 : at.st_ino;
+}
+
 /* ---- which cgroups ---- */
 
 static int compare_cgroups(const void *a, const void *b)
@@ -188,10 +198,13 @@ static struct cgroup_memory_row *find(const struct cgroup_memory *memory, const 
 }
 
 /* Takes ownership of nothing. Returns false where there is no room. */
-static bool add_row(struct cgroup_memory *memory, const char *cgroup,
+static bool add_row(struct cgroup_memory *memory, const char *mount, const char *cgroup,
 		    const struct cgroup_memory_counts *counts)
 {
-	struct cgroup_memory_row row = { .cgroup = strdup(cgroup), .after = *counts, .was_read = true };
+	struct cgroup_memory_row row = { .cgroup = strdup(cgroup),
+					 .after = *counts,
+					 .was_read = true,
+					 .cgroup_id = id_of(mount, cgroup) };
 
 	row.before = unknown;
 	if (memory->count == CGROUP_MEMORY_MAX || !row.cgroup) {
@@ -214,7 +227,7 @@ static void add_nearest(struct cgroup_memory *memory, const char *mount, const c
 		if (find(memory, at))
 			return;
 		if (read_counts(mount, at, &counts)) {
-			add_row(memory, at, &counts);
+			add_row(memory, mount, at, &counts);
 			return;
 		}
 		last = strrchr(at, '/');
@@ -251,14 +264,14 @@ static void add_largest(struct cgroup_memory *memory, const char *mount, const s
 void cgroup_memory_begin(struct cgroup_memory *memory, const char *mount, const struct usage *usage,
 			 cgroup_memory_path path, void *user, uint64_t now_ns)
 {
-	struct limit limit = limit_from(now_ns);
+	struct limit limit = limit_from(now_ns, READING_MAX_CPU_NS);
 	struct cgroup_memory_counts counts;
 
 	*memory = (struct cgroup_memory){ .from_ns = now_ns };
 	if (!read_counts(mount, "", &counts))
 		return; /* the controller is that of version 1, or off */
 	memory->rows = calloc(CGROUP_MEMORY_MAX, sizeof(*memory->rows));
-	if (!memory->rows || !add_row(memory, "/", &counts))
+	if (!memory->rows || !add_row(memory, mount, "/", &counts))
 		return;
 	add_largest(memory, mount, usage, path, user, &limit);
 	for (uint32_t i = 0; i < memory->count; i++) {
@@ -267,7 +280,22 @@ void cgroup_memory_begin(struct cgroup_memory *memory, const char *mount, const 
 	}
 }
 
-/* Removes cgroups that have gone meanwhile, or that there was no time for. */
+/* What was read before stays where the cgroup is gone. */
+static void read_row(struct cgroup_memory_row *row, const char *mount)
+{
+	if (id_of(mount, row->cgroup) == row->cgroup_id)
+		row->was_read |= read_counts(mount, row->cgroup[1] ? row->cgroup : "", &row->after);
+}
+
+void cgroup_memory_look(struct cgroup_memory *memory, const char *mount)
+{
+	struct limit limit = limit_from(clock_monotonic_ns(), LOOK_MAX_CPU_NS);
+
+	for (uint32_t i = 0; i < memory->count && may_read(&limit); i++)
+		read_row(&memory->rows[memory->next++ % memory->count], mount);
+}
+
+/* Removes cgroups that were not read since the begin. */
 static void sweep(struct cgroup_memory *memory)
 {
 	uint32_t kept = 0;
@@ -283,14 +311,11 @@ static void sweep(struct cgroup_memory *memory)
 void cgroup_memory_end(struct cgroup_memory *memory, const char *mount, const struct usage *usage,
 		       cgroup_memory_path path, void *user, uint64_t now_ns)
 {
-	struct limit limit = limit_from(now_ns);
+	struct limit limit = limit_from(now_ns, READING_MAX_CPU_NS);
 
 	memory->to_ns = now_ns;
-	for (uint32_t i = 0; i < memory->count && may_read(&limit); i++) {
-		struct cgroup_memory_row *row = &memory->rows[i];
-
-		row->was_read = read_counts(mount, row->cgroup[1] ? row->cgroup : "", &row->after);
-	}
+	for (uint32_t i = 0; i < memory->count && may_read(&limit); i++)
+		read_row(&memory->rows[i], mount);
 	sweep(memory);
 	if (memory->count)
 		add_largest(memory, mount, usage, path, user, &limit);

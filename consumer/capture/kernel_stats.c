@@ -9,10 +9,10 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define FILE_BYTES_MAX (256U << 10)
 #define STATS_MAX 4096U
-#define LEVELS_MAX 16 /* ancestors of the cgroup that fired, with the root */
 
 /* ---- files and their formats ---- */
 
@@ -213,22 +213,46 @@ static int ancestor_length(const char *cgroup, int levels)
 	return length;
 }
 
+/* Whether the directory is that of the cgroup that was there at the begin. */
+static bool is_same_cgroup(const struct reading *reading, const char *path)
+{
+	uint64_t *id = &reading->stats->cgroup_ids[reading->scope];
+	struct stat at;
+
+	if (stat(path, &at))
+		return false;
+	if (!reading->again)
+		*id = at.st_ino;
+	return *id == at.st_ino;
+}
+
+static void read_cgroups(struct reading *reading, const char *mount, const char *cgroup)
+{
+	char path[PATH_MAX];
+	int length;
+
+	for (int level = 0; level < KERNEL_STAT_LEVELS && (length = ancestor_length(cgroup, level)) >= 0;
+	     level++) {
+		reading->scope = level;
+		snprintf(path, sizeof(path), "%s%.*s", mount, length, cgroup);
+		if (!is_same_cgroup(reading, path))
+			continue;
+		for (size_t i = 0; i < ARRAY_SIZE(cgroup_sources); i++) {
+			reading->source = &cgroup_sources[i];
+			snprintf(path, sizeof(path), "%s%.*s/%s", mount, length, cgroup,
+				 reading->source->file);
+			read_file(reading, path);
+		}
+	}
+}
+
 static void read_all(struct kernel_stats *stats, const char *mount, const char *cgroup, bool again)
 {
 	struct reading reading = { .stats = stats, .again = again };
 	char path[PATH_MAX];
-	int length;
 
-	for (int level = 0; cgroup && level <= LEVELS_MAX && (length = ancestor_length(cgroup, level)) >= 0;
-	     level++) {
-		reading.scope = level;
-		for (size_t i = 0; i < ARRAY_SIZE(cgroup_sources); i++) {
-			reading.source = &cgroup_sources[i];
-			snprintf(path, sizeof(path), "%s%.*s/%s", mount, length, cgroup,
-				 reading.source->file);
-			read_file(&reading, path);
-		}
-	}
+	if (cgroup)
+		read_cgroups(&reading, mount, cgroup);
 	reading.scope = KERNEL_STAT_SYSTEM;
 	for (size_t i = 0; i < ARRAY_SIZE(system_sources); i++) {
 		reading.source = &system_sources[i];
@@ -246,6 +270,14 @@ void kernel_stats_begin(struct kernel_stats *stats, const char *mount, const cha
 {
 	*stats = (struct kernel_stats){ .from_ns = now_ns };
 	read_all(stats, mount, cgroup, false);
+}
+
+void kernel_stats_look(struct kernel_stats *stats, const char *mount, const char *cgroup)
+{
+	struct reading reading = { .stats = stats, .again = true };
+
+	if (cgroup)
+		read_cgroups(&reading, mount, cgroup);
 }
 
 static bool is_limit(const struct kernel_stat *stat)

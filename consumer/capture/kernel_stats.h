@@ -11,21 +11,23 @@
 #include <stdint.h>
 
 #define KERNEL_STAT_SYSTEM (-1)
+#define KERNEL_STAT_LEVELS 17 /* the cgroup that fired and its ancestors, with the root */
 
 struct kernel_stat {
 	const char *source; /* the file's name */
 	int scope;          /* KERNEL_STAT_SYSTEM, or the number of levels above the cgroup that fired */
 	char device[32];    /* "" where the statistic has no device */
 	char name[32];
-	int64_t before, after; /* -1: missing at that time */
+	int64_t before, after; /* -1: missing at that time; after: or in every reading since the begin */
 };
 
 /* Empty when all bytes are 0. */
 struct kernel_stats {
 	struct kernel_stat *stats;
 	uint32_t count, room;
-	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
-	bool counts_quotas;      /* some cpu.stat tells of a quota: the CPU controller is that of cgroup v2 */
+	uint64_t from_ns, to_ns;                 /* CLOCK_MONOTONIC */
+	uint64_t cgroup_ids[KERNEL_STAT_LEVELS]; /* at the begin; 0: it was not there */
+	bool counts_quotas; /* some cpu.stat tells of a quota: the CPU controller is that of cgroup v2 */
 };
 
 /*
@@ -33,6 +35,12 @@ struct kernel_stats {
  * only.
  */
 void kernel_stats_begin(struct kernel_stats *stats, const char *mount, const char *cgroup, uint64_t now_ns);
+
+/*
+ * Reads the statistics of cgroups again, because these may be removed before the end. One that was made anew in the place of a
+ * removed one is not read.
+ */
+void kernel_stats_look(struct kernel_stats *stats, const char *mount, const char *cgroup);
 
 /* Reads all statistics again, and removes those that did not change and are not limits. */
 void kernel_stats_end(struct kernel_stats *stats, const char *mount, const char *cgroup, uint64_t now_ns);

@@ -58,6 +58,7 @@ static void describe_row(struct kill_row *row, kill_describe describe, void *use
 	if (!(record->flags & KILL_BY_DENIED))
 		describe(user, record->by_comm, record->by_cgroup_id, &by_cgroup);
 	row->by_cgroup = by_cgroup ? strdup(by_cgroup) : NULL;
+	row->is_by_oomd = kill_is_by_oomd(record, by_cgroup);
 	put_limit(row);
 }
 
@@ -102,4 +103,9 @@ int kill_rows_make(const struct kills *kills, uint64_t from_ns, uint64_t to_ns, 
 		return -ENOMEM;
 	*ret_rows = rows;
 	return 0;
+}
+
+const char *kill_row_how(const struct kill_row *row)
+{
+	return row->record.how == KILL_OOM ? "oom" : row->is_by_oomd ? "oomd" : "signal";
 }

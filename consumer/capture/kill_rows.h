@@ -14,7 +14,8 @@
 struct kill_row {
 	struct kill_record record; /* of the rest: time_ns of the latest, and nobody's name */
 	bool is_target;            /* the victim */
-	char *cgroup, *by_cgroup;  /* paths, or NULL where they are unknown */
+	bool is_by_oomd;
+	char *cgroup, *by_cgroup; /* paths, or NULL where they are unknown */
 	char *limit_cgroup; /* path in cgroup2, or name of a cgroup of version 1; NULL: none, or not known */
 	bool is_rest;
 	uint32_t processes; /* that the row stands for: 1, or the number of the rest */
@@ -34,5 +35,8 @@ typedef bool (*kill_describe)(void *user, const char comm[ABI_COMM_BYTES], uint6
 int kill_rows_make(const struct kills *kills, uint64_t from_ns, uint64_t to_ns, kill_describe describe,
 		   void *user, struct kill_rows *ret_rows);
 void kill_rows_free(struct kill_rows *rows);
+
+/* By whom, in the words of the database: oom, oomd or signal. */
+const char *kill_row_how(const struct kill_row *row);
 
 #endif

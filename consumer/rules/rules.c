@@ -15,7 +15,17 @@
 #define CAPTURE_MAX_NS (3600 * SECOND_NS)
 #define COOLDOWN_MAX_NS (24 * 3600 * SECOND_NS)
 
-enum key { KEY_COMM, KEY_CGROUP, KEY_UNIT, KEY_WATCH, KEY_HISTORY, KEY_CAPTURE, KEY_COOLDOWN, KEYS };
+enum key {
+	KEY_COMM,
+	KEY_CGROUP,
+	KEY_UNIT,
+	KEY_WATCH,
+	KEY_ON_KILL,
+	KEY_HISTORY,
+	KEY_CAPTURE,
+	KEY_COOLDOWN,
+	KEYS
+};
 
 const char *const rule_watch_names[RULE_WATCHES] = {
 	[WATCH_CGROUP] = "cgroup",
@@ -98,6 +108,17 @@ static void set_watch(struct reading *reading, const struct ini_entry *entry)
 	else
 		config_error(reading->errors, entry->file, entry->line,
 			     "watch = %s: expected 'cgroup', 'slice' or 'system'", entry->value);
+}
+
+static void set_on_kill(struct reading *reading, const struct ini_entry *entry)
+{
+	bool is_no = !strcmp(entry->value, "no");
+
+	reading->has_trigger |= !is_no;
+	reading->rule->on_kill = !is_no;
+	if (!is_no && strcmp(entry->value, "yes") != 0)
+		config_error(reading->errors, entry->file, entry->line,
+			     "on_kill = %s: expected 'yes' or 'no'", entry->value);
 }
 
 /* Parses "50ms/1s", or "5%" of the default window. Returns NULL, or what is wrong. */
@@ -187,7 +208,8 @@ static void finish_rule(struct reading *reading)
 			     "rule '%s' has no comm and no unit", rule->name);
 	if (!reading->has_trigger)
 		config_error(reading->errors, reading->file, reading->line,
-			     "rule '%s' has no trigger, such as cpu.some = 10%%", rule->name);
+			     "rule '%s' has no trigger, such as cpu.some = 10%% or on_kill = yes",
+			     rule->name);
 	for (size_t i = 0; i < rule->triggers_count; i++)
 		if (rule->watch == WATCH_SYSTEM && rule->triggers[i].resource == PSI_CPU &&
 		    rule->triggers[i].kind == PSI_FULL)
@@ -240,9 +262,9 @@ static void begin_rule(struct reading *reading, const struct ini_entry *entry)
 }
 
 static const char *const key_names[KEYS] = {
-	[KEY_COMM] = "comm",         [KEY_CGROUP] = "cgroup",   [KEY_UNIT] = "unit",
-	[KEY_WATCH] = "watch",       [KEY_HISTORY] = "history", [KEY_CAPTURE] = "capture",
-	[KEY_COOLDOWN] = "cooldown",
+	[KEY_COMM] = "comm",       [KEY_CGROUP] = "cgroup",     [KEY_UNIT] = "unit",
+	[KEY_WATCH] = "watch",     [KEY_ON_KILL] = "on_kill",   [KEY_HISTORY] = "history",
+	[KEY_CAPTURE] = "capture", [KEY_COOLDOWN] = "cooldown",
 };
 
 static void set_key(struct reading *reading, enum key key, const struct ini_entry *entry)
@@ -264,6 +286,9 @@ static void set_key(struct reading *reading, enum key key, const struct ini_entr
 		break;
 	case KEY_WATCH:
 		set_watch(reading, entry);
+		break;
+	case KEY_ON_KILL:
+		set_on_kill(reading, entry);
 		break;
 	case KEY_HISTORY:
 		set_duration(reading, entry, &rule->history_ns, 0, HISTORY_MAX_NS);
@@ -382,7 +407,7 @@ static bool is_same_rule(const struct rule *a, const struct rule *b)
 {
 	if (strcmp(a->name, b->name) || memcmp(&a->comm, &b->comm, sizeof(a->comm)) ||
 	    !is_same_text(a->cgroup, b->cgroup) || !is_same_text(a->unit, b->unit) || a->watch != b->watch ||
-	    a->history_ns != b->history_ns || a->capture_ns != b->capture_ns ||
+	    a->on_kill != b->on_kill || a->history_ns != b->history_ns || a->capture_ns != b->capture_ns ||
 	    a->cooldown_ns != b->cooldown_ns || a->triggers_count != b->triggers_count)
 		return false;
 	for (size_t i = 0; i < a->triggers_count; i++)

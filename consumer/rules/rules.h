@@ -40,9 +40,10 @@ struct rule {
 	char *cgroup; /* glob on the cgroup path; NULL: any */
 	char *unit;   /* glob on the names of systemd units; NULL: any */
 	enum rule_watch watch;
+	bool on_kill; /* fires when a process that it applies to is killed for lack of memory, too */
 	uint64_t history_ns, capture_ns, cooldown_ns;
 	struct trigger triggers[RULE_TRIGGERS_MAX];
-	size_t triggers_count;
+	size_t triggers_count; /* 0: it has on_kill alone */
 };
 
 struct rule_set {

@@ -10,6 +10,7 @@ enum trigger_mode {
 	TRIGGER_SAMPLED,  /* bourdond reads it once a second */
 	TRIGGER_MANUAL,   /* somebody asked for the capture: there is no trigger */
 	TRIGGER_BASELINE, /* a calm rule's capture of history alone: there is no trigger */
+	TRIGGER_KILL,     /* a process of a rule with on_kill was killed for lack of memory */
 	TRIGGER_MODES
 };
 extern const char *const trigger_mode_names[TRIGGER_MODES];

@@ -74,7 +74,10 @@ static void add_message(struct announcement *to, const struct announced *announc
 	char whose[CAPTURE_WHOSE_BYTES];
 
 	capture_whose(trigger, whose, sizeof(whose));
-	if (trigger->asking)
+	if (trigger->mode == TRIGGER_KILL)
+		add(to, "MESSAGE", "capture %" PRId64 ", %s: %s%s", announced->capture_id, whose,
+		    announced->why->because, capture->interrupted ? ", interrupted" : "");
+	else if (trigger->asking)
 		add(to, "MESSAGE", "capture %" PRId64 ", asked for by %s: %" PRIu64 " %s%s",
 		    announced->capture_id, whose, samples, plural(samples, "sample", "samples"),
 		    capture->interrupted ? ", interrupted" : "");
@@ -89,6 +92,23 @@ static void add_message(struct announcement *to, const struct announced *announc
 		    announced->why->because);
 }
 
+static void add_pressure(struct announcement *to, const struct capture_trigger *trigger)
+{
+	add(to, "BOURDON_RESOURCE", "%s", psi_resource_names[trigger->psi.resource]);
+	add(to, "BOURDON_KIND", "%s", psi_kind_names[trigger->psi.kind]);
+	add(to, "BOURDON_STALLED_USEC", "%" PRIu64, trigger->observed_us);
+	add(to, "BOURDON_STALLED_PERCENT", "%.1f", stalled_percent(trigger));
+	add(to, "BOURDON_WINDOW_USEC", "%" PRIu64, trigger->psi.window_us);
+	add(to, "BOURDON_THRESHOLD_USEC", "%" PRIu64, trigger->psi.stall_us);
+}
+
+static void add_kill(struct announcement *to, const struct kill_record *kill)
+{
+	add(to, "BOURDON_KILLED_COMM", "%s", kill->comm);
+	add(to, "BOURDON_KILLED_PID", "%" PRIu32, kill->tgid);
+	add(to, "BOURDON_KILLED_HOW", "%s", kill->how == KILL_OOM ? "oom" : "oomd");
+}
+
 /* What fired, and why. */
 static void add_fired(struct announcement *to, const struct announced *announced)
 {
@@ -96,14 +116,12 @@ static void add_fired(struct announcement *to, const struct announced *announced
 	char unit[NAME_MAX + 1];
 
 	add(to, "BOURDON_RULE", "%s", trigger->rule);
-	add(to, "BOURDON_RESOURCE", "%s", psi_resource_names[trigger->psi.resource]);
-	add(to, "BOURDON_KIND", "%s", psi_kind_names[trigger->psi.kind]);
+	if (trigger->mode == TRIGGER_KILL)
+		add_kill(to, &trigger->kill);
+	else
+		add_pressure(to, trigger);
 	add(to, "BOURDON_CAUSE", "%s", announced->why->verdict);
 	add_text(to, "BOURDON_CULPRIT", announced->why->culprit);
-	add(to, "BOURDON_STALLED_USEC", "%" PRIu64, trigger->observed_us);
-	add(to, "BOURDON_STALLED_PERCENT", "%.1f", stalled_percent(trigger));
-	add(to, "BOURDON_WINDOW_USEC", "%" PRIu64, trigger->psi.window_us);
-	add(to, "BOURDON_THRESHOLD_USEC", "%" PRIu64, trigger->psi.stall_us);
 	add(to, "BOURDON_SCOPE", "%s", trigger->cgroup ? "cgroup" : "system");
 	if (trigger->cgroup && cgroup_unit(trigger->cgroup, unit))
 		add_text(to, "BOURDON_UNIT", unit);
@@ -131,7 +149,10 @@ void announce_make(const struct announced *announced, struct announcement *ret_a
 
 	ret_announcement->count = ret_announcement->used = 0;
 	add_message(ret_announcement, announced);
-	add(ret_announcement, "MESSAGE_ID", "%s", trigger->asking ? ANNOUNCE_ASKED : ANNOUNCE_CAPTURED);
+	add(ret_announcement, "MESSAGE_ID", "%s",
+	    trigger->asking                 ? ANNOUNCE_ASKED
+	    : trigger->mode == TRIGGER_KILL ? ANNOUNCE_KILLED
+					    : ANNOUNCE_CAPTURED);
 	add(ret_announcement, "PRIORITY", "%s", is_urgent(announced) ? PRIORITY_NOTICE : PRIORITY_INFO);
 	add(ret_announcement, "SYSLOG_IDENTIFIER", "bourdond");
 	add(ret_announcement, "BOURDON_CAPTURE", "%" PRId64, announced->capture_id);

@@ -24,12 +24,15 @@
 	"nullif(max(p.at) - min(p.at), 0) FROM pressure p WHERE p.capture_id = c.capture_id AND p.resource = "   \
 	"c.resource AND p.scope = ifnull(c.cgroup, 'system')), 0))"
 
-/* A verdict that names a cause comes before one that does not. */
-#define RANK "CASE c.cause WHEN '" CAUSE_NEGLIGIBLE "' THEN 2 WHEN '" CAUSE_UNDETERMINED "' THEN 1 ELSE 0 END"
+/* A kill comes before all else. A verdict that names a cause comes before one that does not. */
+#define RANK                                                                                                 \
+	"CASE c.cause WHEN '" CAUSE_KILL "' THEN 0 WHEN '" CAUSE_NEGLIGIBLE                                  \
+	"' THEN 3 WHEN '" CAUSE_UNDETERMINED "' THEN 2 ELSE 1 END"
 
 /*
- * The one verdict is that of a capture of the resource that came first, of several the one that was stalled most. If none
- * of these names a cause, it is that of the capture of another resource that was stalled most and names one.
+ * The one verdict is that of a kill; else that of a capture of the resource that came first, of several the one that was
+ * stalled most. If none of these names a cause, it is that of the capture of another resource that was stalled most and names
+ * one.
  */
 #define SETTLE                                                                                               \
 	"UPDATE incident SET "                                                                               \
@@ -38,7 +41,7 @@
 	"resource = (SELECT f.resource FROM capture f WHERE f.incident_id = incident.incident_id " FIRST     \
 	"), "                                                                                                \
 	"(explained_by, cause, because) = (SELECT c.capture_id, c.cause, c.because" OF_INCIDENT              \
-	" AND c.cause IS NOT NULL ORDER BY " RANK ", c.resource <> "                                         \
+	" AND c.cause IS NOT NULL ORDER BY " RANK ", c.resource IS NOT "                                     \
 	"(SELECT f.resource FROM capture f WHERE f.incident_id = c.incident_id " FIRST "), " SHARE           \
 	" DESC, " ONSET ", c.capture_id LIMIT 1) WHERE "
 
@@ -57,7 +60,9 @@ int incidents_find(struct sql *sql, int64_t run_id, const struct capture_trigger
 			sql, &add, "incident", "RETURNING incident_id", &incident_id,
 			SQL_COLUMNS(SQL_NUMBER(run_id, run_id), SQL_NUMBER(number, trigger->incident),
 				    SQL_NUMBER(captures, 0), SQL_NUMBER(began_at, trigger->triggered_at),
-				    SQL_TEXT(resource, psi_resource_names[trigger->psi.resource])));
+				    SQL_TEXT(resource, capture_is_of_pressure(trigger)
+							       ? psi_resource_names[trigger->psi.resource]
+							       : NULL)));
 	sqlite3_finalize(find);
 	sqlite3_finalize(add);
 	if (!result)

@@ -41,22 +41,22 @@ void metrics_follow(struct metrics *metrics, const struct settings *settings, ui
 
 /* ---- sums ---- */
 
-static struct metrics_series *find_series(struct metrics *metrics, const char *rule,
-					  enum psi_resource resource, const char *cause)
+static struct metrics_series *find_series(struct metrics *metrics, const char *rule, const char *resource,
+					  const char *cause)
 {
 	struct metrics_series *series;
 
 	for (size_t i = 0; i < metrics->series_count; i++) {
 		series = &metrics->series[i];
-		if (series->resource == resource && !strcmp(series->cause, cause) &&
+		if (!strcmp(series->resource, resource) && !strcmp(series->cause, cause) &&
 		    !strcmp(series->rule, rule))
 			return series;
 	}
 	return NULL;
 }
 
-static struct metrics_series *add_series(struct metrics *metrics, const char *rule,
-					 enum psi_resource resource, const char *cause)
+static struct metrics_series *add_series(struct metrics *metrics, const char *rule, const char *resource,
+					 const char *cause)
 {
 	struct metrics_series *series, *grown;
 
@@ -81,6 +81,7 @@ void metrics_add(struct metrics *metrics, const struct capture *capture, const s
 {
 	const struct capture_trigger *trigger = &capture->trigger;
 	struct metrics_series *series;
+	const char *resource;
 
 	for (size_t i = 0; i < LOSS_REASONS; i++)
 		metrics->losses[i] += i == LOSS_UNRESOLVED_FRAMES ? resolved->unresolved
@@ -89,9 +90,10 @@ void metrics_add(struct metrics *metrics, const struct capture *capture, const s
 								  : capture->losses[i];
 	if (trigger->asking)
 		return; /* counted as a request */
-	series = find_series(metrics, trigger->rule, trigger->psi.resource, why->verdict);
+	resource = capture_is_of_pressure(trigger) ? psi_resource_names[trigger->psi.resource] : "";
+	series = find_series(metrics, trigger->rule, resource, why->verdict);
 	if (!series)
-		series = add_series(metrics, trigger->rule, trigger->psi.resource, why->verdict);
+		series = add_series(metrics, trigger->rule, resource, why->verdict);
 	if (!series)
 		return;
 	series->captures++;

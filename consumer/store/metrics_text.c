@@ -34,7 +34,7 @@ static void write_series(FILE *out, const char *name, const struct metrics_serie
 {
 	fprintf(out, "%s{", name);
 	write_label(out, "rule", series->rule);
-	fprintf(out, ",resource=\"%s\",cause=\"%s\"} ", psi_resource_names[series->resource], series->cause);
+	fprintf(out, ",resource=\"%s\",cause=\"%s\"} ", series->resource, series->cause);
 }
 
 static void write_captures(const struct metrics_facts *facts, FILE *out)

@@ -13,7 +13,7 @@
 /* Captures of one rule, resource and cause. */
 struct metrics_series {
 	char rule[64];
-	enum psi_resource resource;
+	const char *resource; /* "": of a kill */
 	const char *cause;
 	uint64_t captures;
 	int64_t last_at; /* the newest trigger, Unix ns */

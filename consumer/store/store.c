@@ -528,7 +528,9 @@ static char *triggers_text(const struct rule *rule)
 			i ? "," : "[", psi_resource_names[trigger->resource], psi_kind_names[trigger->kind],
 			trigger->stall_us, trigger->window_us);
 	}
-	fputs(rule->triggers_count ? "]" : "[]", stream);
+	if (rule->on_kill)
+		fprintf(stream, "%s{\"on_kill\":true}", rule->triggers_count ? "," : "[");
+	fputs(rule->triggers_count || rule->on_kill ? "]" : "[]", stream);
 	complete = !ferror(stream);
 	if (!fclose(stream) && complete)
 		return text;

@@ -51,7 +51,7 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 			   uint64_t history_ns, int64_t *ret_capture_id)
 {
 	const struct asking *asking = trigger->asking;
-	bool fired = capture_was_triggered(trigger);
+	bool fired = capture_was_triggered(trigger), is_pressure = capture_is_of_pressure(trigger);
 	int64_t onset_at = trigger_onset_at(trigger);
 	sqlite3_stmt *statement = NULL;
 	sqlite3_int64 capture_id = 0;
@@ -61,27 +61,27 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 	if (!result)
 		result = sql_insert(
 			sql, &statement, "capture", "RETURNING capture_id", &capture_id,
-			SQL_COLUMNS(
-				SQL_NUMBER(run_id, run_id),
-				SQL_NUMBER_IF(rule_id, trigger->rule_id, trigger->rule_id),
-				SQL_TEXT(rule, asking ? NULL : trigger->rule),
-				SQL_TEXT(resource, fired ? psi_resource_names[trigger->psi.resource] : NULL),
-				SQL_TEXT(kind, fired ? psi_kind_names[trigger->psi.kind] : NULL),
-				SQL_NUMBER_IF(stall_us, fired, trigger->psi.stall_us),
-				SQL_NUMBER_IF(window_us, fired, trigger->psi.window_us),
-				SQL_TEXT(trigger_mode, trigger_mode_names[trigger->mode]),
-				SQL_TEXT(cgroup, trigger->cgroup),
-				SQL_NUMBER(triggered_at, trigger->triggered_at),
-				SQL_NUMBER(began_at, trigger->triggered_at - (int64_t)history_ns),
-				SQL_NUMBER(history_ns, history_ns), SQL_TEXT(state, "recording"),
-				SQL_NUMBER_IF(observed_us, fired, trigger->observed_us),
-				SQL_NUMBER(hz, trigger->hz),
-				SQL_NUMBER_IF(incident_id, incident_id, incident_id),
-				SQL_NUMBER_IF(onset_at, onset_at != INT64_MAX, onset_at),
-				SQL_NUMBER_IF(asked_by_uid, asking, asking->uid),
-				SQL_TEXT(asked_by, asking && asking->user[0] ? asking->user : NULL),
-				SQL_TEXT(asked_for, asking ? asking->text : NULL),
-				SQL_TEXT(note, asking ? asking->note : NULL)));
+			SQL_COLUMNS(SQL_NUMBER(run_id, run_id),
+				    SQL_NUMBER_IF(rule_id, trigger->rule_id, trigger->rule_id),
+				    SQL_TEXT(rule, asking ? NULL : trigger->rule),
+				    SQL_TEXT(resource,
+					     is_pressure ? psi_resource_names[trigger->psi.resource] : NULL),
+				    SQL_TEXT(kind, is_pressure ? psi_kind_names[trigger->psi.kind] : NULL),
+				    SQL_NUMBER_IF(stall_us, is_pressure, trigger->psi.stall_us),
+				    SQL_NUMBER_IF(window_us, is_pressure, trigger->psi.window_us),
+				    SQL_TEXT(trigger_mode, trigger_mode_names[trigger->mode]),
+				    SQL_TEXT(cgroup, trigger->cgroup),
+				    SQL_NUMBER(triggered_at, trigger->triggered_at),
+				    SQL_NUMBER(began_at, trigger->triggered_at - (int64_t)history_ns),
+				    SQL_NUMBER(history_ns, history_ns), SQL_TEXT(state, "recording"),
+				    SQL_NUMBER_IF(observed_us, is_pressure, trigger->observed_us),
+				    SQL_NUMBER(hz, trigger->hz),
+				    SQL_NUMBER_IF(incident_id, incident_id, incident_id),
+				    SQL_NUMBER_IF(onset_at, onset_at != INT64_MAX, onset_at),
+				    SQL_NUMBER_IF(asked_by_uid, asking, asking->uid),
+				    SQL_TEXT(asked_by, asking && asking->user[0] ? asking->user : NULL),
+				    SQL_TEXT(asked_for, asking ? asking->text : NULL),
+				    SQL_TEXT(note, asking ? asking->note : NULL)));
 	sqlite3_finalize(statement);
 	if (!result && fired)
 		result = incidents_settle(sql, capture_id);

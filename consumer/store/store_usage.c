@@ -204,7 +204,7 @@ static int write_killed(struct sql *sql, struct usage_statements *statements, in
 	return sql_insert(sql, &statements->add_killed, "killed", NULL, NULL,
 			  SQL_COLUMNS(SQL_NUMBER(capture_id, capture_id),
 				      SQL_NUMBER(at, wall_of(capture, record->time_ns)),
-				      SQL_TEXT(how, record->how == KILL_OOM ? "oom" : "signal"),
+				      SQL_TEXT(how, kill_row_how(row)),
 				      SQL_TEXT(role, row->is_rest     ? "rest"
 						     : row->is_target ? "target"
 								      : "other"),

@@ -3,7 +3,9 @@
 
 #include "common/array.h"
 #include "common/numbers.h"
+#include "consumer/rules/cgroup_parts.h"
 
+#include <limits.h>
 #include <string.h>
 
 void kills_free(struct kills *kills)
@@ -63,4 +65,17 @@ bool kills_add(struct kills *kills, const struct kill_record *record, uint32_t m
 	}
 	kills->each[kills->count++] = *record;
 	return is_full;
+}
+
+bool kill_is_by_oomd(const struct kill_record *record, const char *by_cgroup)
+{
+	char unit[NAME_MAX + 1];
+
+	return record->how == KILL_SIGNAL && by_cgroup && !strcmp(record->by_comm, "systemd-oomd") &&
+	       cgroup_unit(by_cgroup, unit) && !strcmp(unit, "systemd-oomd.service");
+}
+
+bool kill_is_for_memory(const struct kill_record *record, const char *by_cgroup)
+{
+	return record->how == KILL_OOM || kill_is_by_oomd(record, by_cgroup);
 }

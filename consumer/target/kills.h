@@ -28,4 +28,11 @@ void kills_free(struct kills *kills);
 bool kills_add(struct kills *kills, const struct kill_record *record, uint32_t most,
 	       struct kill_record *ret_left_out);
 
+/*
+ * Whether the process was killed for lack of memory: by the kernel, or by systemd-oomd. That one is known by its unit, in
+ * which only root begins processes; `by_cgroup` is the killer's cgroup, NULL where it is not known.
+ */
+bool kill_is_by_oomd(const struct kill_record *record, const char *by_cgroup);
+bool kill_is_for_memory(const struct kill_record *record, const char *by_cgroup);
+
 #endif

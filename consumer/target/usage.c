@@ -130,6 +130,16 @@ void usage_end(struct usage *usage, const struct ended_record *record)
 		usage->last_sums[usage->last_sums_count++] = *record;
 }
 
+void usage_kill(struct usage *usage, const struct kill_record *record)
+{
+	for (uint32_t i = 0; i < usage->count; i++) {
+		struct usage_process *process = &usage->processes[i];
+
+		if (process->tgid == record->tgid && !process->is_final)
+			process->killed_bytes = record->rss_bytes;
+	}
+}
+
 /* Without these, the time of a process since the walk before its end would be nobody's. */
 static void apply_last_sums(struct usage *usage)
 {
@@ -145,6 +155,8 @@ static void apply_last_sums(struct usage *usage)
 		}
 		process = &usage->processes[position];
 		process->sums.task = record->usage;
+		if (process->killed_bytes)
+			process->sums.rss_bytes = process->killed_bytes;
 		process->is_final = true;
 		process->walk = usage->walk;
 	}

@@ -35,6 +35,7 @@ struct usage_process {
 	uint64_t cgroup_id;
 	char comm[ABI_COMM_BYTES]; /* of the group leader */
 	struct usage_sums sums;
+	uint64_t killed_bytes; /* rss_bytes when it was killed; 0: it was not */
 	uint32_t walk;
 	bool counts_io_delay;
 	bool is_kernel; /* a kernel thread */
@@ -78,6 +79,9 @@ void usage_walk_end(struct usage *usage, uint64_t now_ns, uint32_t since);
 
 /* A process that a walk had met has ended, with these sums: they count in the walk that ends next. */
 void usage_end(struct usage *usage, const struct ended_record *record);
+
+/* A process is killed: the last of its sums has the memory that it held then. Nobody else knows it after that. */
+void usage_kill(struct usage *usage, const struct kill_record *record);
 
 /* CPU time of processes that root's policy denies, since the first walk; ns. */
 uint64_t usage_denied_ns(const struct usage *usage);

@@ -22,7 +22,7 @@ enum watch_wish {
 struct watch {
 	struct event_source source;
 	const struct rule *rule;
-	const struct trigger *trigger; /* one of rule->triggers */
+	const struct trigger *trigger; /* one of rule->triggers; NULL: it waits for kills (kill_watches.h) */
 	uint64_t cgroup_id;            /* 0: the whole system */
 	char *cgroup;                  /* its path; NULL: the whole system */
 	uint32_t cost;                 /* the room that it takes (watch_room.h) */

@@ -158,6 +158,7 @@ void watches_close(struct watches *watches)
 		free_watch(watches->watches[i]);
 	free(watches->watches);
 	hash_index_free(&watches->index);
+	kill_watches_free(&watches->kills);
 	grant_queue_free(watches->grants);
 	watch_room_free(&watches->space);
 	*watches = (struct watches){ 0 };
@@ -625,6 +626,7 @@ int watches_follow(struct watches *watches, const struct rule_set *rules)
 		else
 			let_go(watches, watch);
 	}
+	kill_watches_follow(&watches->kills, rules);
 	result = watch_room_follow(&watches->space, rules);
 	if (!result)
 		result = rebuild_index(watches);

@@ -11,6 +11,7 @@
 #include "common/hash_index.h"
 #include "common/log.h"
 #include "consumer/watch/grant_queue.h"
+#include "consumer/watch/kill_watches.h"
 #include "consumer/watch/watch.h"
 #include "consumer/watch/watch_room.h"
 
@@ -36,6 +37,7 @@ struct watches {
 	struct watch **watches;
 	uint32_t count, room;
 	struct hash_index index; /* by cgroup and trigger */
+	struct kill_watches kills;
 	const struct clock *clock;
 	int epoll; /* contains the descriptors with kernel triggers */
 	const char *mount;

@@ -63,7 +63,8 @@ function drawAnswer(selection, data) {
 	const state = capture.state === 'complete' ? '' : capture.state === 'recording' ? ' Still recording when this page was made.' : ' Interrupted: bourdond ended before the capture did.';
 
 	$('what').textContent = `capture ${capture.capture_id} · ${capture.rule ? `rule ${capture.rule}` : 'on demand'} · ${capture.hostname} · ${capture.triggered} UTC`;
-	$('eyebrow').textContent = resource ? `${resource} was short${capture.cgroup ? ` in ${capture.cgroup}` : ' on the whole system'}` : 'Recorded on demand';
+	$('eyebrow').textContent = resource ? `${resource} was short${capture.cgroup ? ` in ${capture.cgroup}` : ' on the whole system'}`
+		: capture.trigger_mode === 'kill' ? 'A process was killed for lack of memory' : 'Recorded on demand';
 	$('headline').textContent = capture.cause ? capture.cause.charAt(0).toUpperCase() + capture.cause.slice(1)
 		: resource ? `${resource} pressure, cause not determined` : capture.note ?? 'What these processes did';
 	$('because').textContent = capture.because ? `${capture.because}.` : '';

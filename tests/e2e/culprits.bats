@@ -309,3 +309,21 @@ calm() {
 		WHERE part IN ('others', 'short-lived') GROUP BY capture_id)")" = 1 ] || skip 'others used the CPUs during each capture'
 	[[ $(sql "SELECT because FROM capture WHERE cause = 'undetermined' LIMIT 1") == *'a quota of cgroup v1 would not be seen'* ]]
 }
+
+@test "a cgroup that is removed before the capture ends is judged by the last of its numbers" {
+	local victim
+	load
+	victim_rule 'cpu.some = 10%' 'capture = 10s'
+	ON_CPU=0 in_cgroup victim "$WORK/$OWN" --threads 2
+	victim=$CHILD
+	await_log 30 fired
+	# of the capture's 10 s, two and more: its files are read each second
+	await_cpu "$victim" 2500
+	children_end
+	await 60 rmdir "$CGROUP2/$CGROUP/victim"
+	await_status 60 '.captures | length == 0'
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	sql "SELECT name, before, after FROM statistic WHERE scope = '/$CGROUP/victim'" >&2
+	[ "$(sql "SELECT after - before >= 1000000 FROM statistic WHERE scope = '/$CGROUP/victim' AND source = 'cpu.stat'
+		AND name = 'usage_usec'")" = 1 ]
+}

@@ -274,6 +274,26 @@ void simulation_end(struct simulation *simulation, struct simulated_process *pro
 	process->tgid = 0;
 }
 
+void simulation_end_by(struct simulation *simulation, struct simulated_process *process,
+		       struct kill_record kill)
+{
+	kill.header = (struct record_header){ RECORD_KILL, sizeof(kill) };
+	kill.time_ns = simulation->now_ns;
+	if (process->is_denied) {
+		kill.flags |= KILL_DENIED;
+	} else {
+		kill.tgid = process->tgid;
+		kill.cgroup_id = process->cgroup_id;
+		memcpy(kill.comm, process->comm, sizeof(kill.comm));
+		tell_cgroup(simulation, process->cgroup_id, NULL);
+	}
+	if (kill.by_cgroup_id)
+		tell_cgroup(simulation, kill.by_cgroup_id, NULL);
+	fake_kernel_tell(&simulation->kernel, kill.how == KILL_OOM ? PIN_EVENTS : PIN_CGROUP_PATHS, &kill,
+			 sizeof(kill), NULL);
+	simulation_end(simulation, process);
+}
+
 void simulation_put_on(struct simulation *simulation, struct simulated_process *process, int cpu)
 {
 	take_samples(simulation, process);

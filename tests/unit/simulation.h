@@ -106,6 +106,10 @@ void simulation_rename(struct simulation *simulation, struct simulated_process *
 void simulation_move(struct simulation *simulation, struct simulated_process *process, const char *cgroup);
 void simulation_end(struct simulation *simulation, struct simulated_process *process);
 
+/* It is killed, and ends. `kill` says how, by whom, and at which limit; the rest of the record is the process's. */
+void simulation_end_by(struct simulation *simulation, struct simulated_process *process,
+		       struct kill_record kill);
+
 /* From now on it runs on that CPU, or sleeps (-1). */
 void simulation_put_on(struct simulation *simulation, struct simulated_process *process, int cpu);
 

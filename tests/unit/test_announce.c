@@ -68,16 +68,48 @@ START_TEST(a_capture_of_a_rule)
 		"BOURDON_RULE=web\n"
 		"BOURDON_RESOURCE=memory\n"
 		"BOURDON_KIND=some\n"
-		"BOURDON_CAUSE=competing processes\n"
-		"BOURDON_CULPRIT=hog ×4 in batch.service\n"
 		"BOURDON_STALLED_USEC=77777\n"
 		"BOURDON_STALLED_PERCENT=7.8\n"
 		"BOURDON_WINDOW_USEC=1000000\n"
 		"BOURDON_THRESHOLD_USEC=50000\n"
+		"BOURDON_CAUSE=competing processes\n"
+		"BOURDON_CULPRIT=hog ×4 in batch.service\n"
 		"BOURDON_SCOPE=cgroup\n"
 		"BOURDON_UNIT=web.service\n"
 		"BOURDON_BECAUSE=hog ×4 in batch.service took 8.50 s of CPU time\n"
 		"BOURDON_CGROUP=/system.slice/web.service/worker\n");
+}
+END_TEST
+
+START_TEST(a_capture_of_a_kill)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
+	const struct cause why = { .verdict = CAUSE_KILL,
+				   .because = "nginx[7] in /x was killed by the kernel",
+				   .culprit = "nginx ×4 in web.service" };
+	const struct announced announced = { capture, 42, &why };
+	_cleanup_free_ char *text = NULL;
+
+	capture->trigger.mode = TRIGGER_KILL;
+	capture->trigger.kill = (struct kill_record){ .how = KILL_OOM, .tgid = 7, .comm = "nginx" };
+	free(TAKE_PTR(capture->trigger.cgroup));
+	text = fields_of(&announced);
+	ck_assert_str_eq(text, "MESSAGE=capture 42, rule web: nginx[7] in /x was killed by the kernel\n"
+			       "MESSAGE_ID=f7ad9544b9e14cdf86a888e6b96d4d69\n"
+			       "PRIORITY=5\n"
+			       "SYSLOG_IDENTIFIER=bourdond\n"
+			       "BOURDON_CAPTURE=42\n"
+			       "BOURDON_STATE=complete\n"
+			       "BOURDON_TRIGGERED_USEC=1700000000123456\n"
+			       "BOURDON_SAMPLES=1\n"
+			       "BOURDON_RULE=web\n"
+			       "BOURDON_KILLED_COMM=nginx\n"
+			       "BOURDON_KILLED_PID=7\n"
+			       "BOURDON_KILLED_HOW=oom\n"
+			       "BOURDON_CAUSE=kill\n"
+			       "BOURDON_CULPRIT=nginx ×4 in web.service\n"
+			       "BOURDON_SCOPE=system\n"
+			       "BOURDON_BECAUSE=nginx[7] in /x was killed by the kernel\n");
 }
 END_TEST
 
@@ -406,6 +438,7 @@ SUITE(announce)
 	TCase *fields = tcase_create("fields"), *told = tcase_create("told");
 
 	tcase_add_test(fields, a_capture_of_a_rule);
+	tcase_add_test(fields, a_capture_of_a_kill);
 	tcase_add_test(fields, what_is_not_known_has_no_field);
 	tcase_add_test(fields, a_capture_on_demand);
 	tcase_add_test(fields, hostile_names_are_values_that_a_terminal_may_see);

@@ -550,6 +550,123 @@ START_TEST(reclaim_that_is_over_and_reclaim_of_a_limit)
 }
 END_TEST
 
+struct kill_case {
+	struct kill_record kill; /* of the victim, which held 60 MiB */
+	const char *limit_cgroup;
+	uint64_t victim_mib, hog_mib; /* by how much they grew */
+	const char *hog_cgroup;
+	bool is_lost; /* there were too many kills to keep its row */
+	const char *because, *culprit;
+};
+
+#define VICTIM "victim[1] in /above/it"
+#define KILLED_BY VICTIM ", which held 60.0 MiB, was killed by "
+#define AT_LIMIT(NAME) KILLED_BY "the kernel, because " NAME " had used up its 64.0 MiB"
+#define HOG_GREW(WHERE) "; hog[2] in " WHERE " grew most, by 300.0 MiB to 300.0 MiB, within 6.00 s"
+
+static const struct kill_case kill_cases[] = {
+	{ { .how = KILL_OOM },
+	  NULL,
+	  50,
+	  300,
+	  "/other",
+	  false,
+	  KILLED_BY "the kernel, because the host's memory was used up" HOG_GREW("/other"),
+	  "hog[2] in /other" },
+	{ { .how = KILL_SIGNAL },
+	  NULL,
+	  50,
+	  300,
+	  "/other",
+	  false,
+	  KILLED_BY "systemd-oomd" HOG_GREW("/other"),
+	  "hog[2] in /other" },
+	/* whoever grew elsewhere did not meet the limit */
+	{ { .how = KILL_OOM, .limit_bytes = 64 * MIB },
+	  "/above",
+	  50,
+	  300,
+	  "/other",
+	  false,
+	  AT_LIMIT("/above") "; " VICTIM " grew most, by 50.0 MiB to 50.0 MiB, within 6.00 s",
+	  VICTIM },
+	{ { .how = KILL_OOM, .limit_bytes = 64 * MIB },
+	  "/above",
+	  50,
+	  300,
+	  "/above/that",
+	  false,
+	  AT_LIMIT("/above") HOG_GREW("/above/that"),
+	  "hog[2] in /above/that" },
+	{ { .how = KILL_OOM, .limit_bytes = 64 * MIB },
+	  "/above",
+	  0,
+	  300,
+	  "/abovethat",
+	  false,
+	  AT_LIMIT("/above"),
+	  VICTIM },
+	/* the victim's growth was not seen: another one's, of less than it held, is not the reason */
+	{ { .how = KILL_OOM },
+	  NULL,
+	  0,
+	  59,
+	  "/other",
+	  false,
+	  KILLED_BY "the kernel, because the host's memory was used up",
+	  VICTIM },
+	/* a limit of version 1 has no path here */
+	{ { .how = KILL_OOM, .limit_bytes = 64 * MIB, .flags = KILL_LIMIT_V1 },
+	  "of-v1",
+	  0,
+	  300,
+	  "/above/it/too",
+	  false,
+	  AT_LIMIT("of-v1") HOG_GREW("/above/it/too"),
+	  "hog[2] in /above/it/too" },
+	{ { .how = KILL_OOM, .limit_bytes = 64 * MIB },
+	  "/above",
+	  0,
+	  0,
+	  "/other",
+	  true,
+	  "victim[1], which held 60.0 MiB, was killed by the kernel, because its cgroup had used up its 64.0 MiB",
+	  "victim[1]" },
+};
+
+START_TEST(a_kill_blames_whoever_grew_below_its_limit)
+{
+	const struct kill_case *one = &kill_cases[_i];
+	struct usage_row usage[] = {
+		TARGET(.rss_bytes = one->victim_mib * MIB, .grown_bytes = one->victim_mib * MIB),
+		OTHER(.rss_bytes = one->hog_mib * MIB, .grown_bytes = one->hog_mib * MIB)
+	};
+	struct kill_row row = { .record = one->kill,
+				.is_target = true,
+				.is_by_oomd = one->kill.how == KILL_SIGNAL,
+				.cgroup = (char *)"/above/it",
+				.limit_cgroup = (char *)one->limit_cgroup };
+	struct capture capture = { .trigger = { .mode = TRIGGER_KILL, .psi.resource = PSI_MEMORY },
+				   .usage = { .rows = usage,
+					      .count = ARRAY_SIZE(usage),
+					      .before.walked_ns = SECOND,
+					      .to_ns = 7 * SECOND,
+					      .kills = { &row, !one->is_lost } } };
+	struct cause cause;
+
+	usage[0].cgroup = "/above/it";
+	usage[1].cgroup = one->hog_cgroup;
+	row.record.tgid = 1;
+	row.record.rss_bytes = 60 * MIB;
+	strcpy(row.record.comm, "victim");
+	capture.trigger.kill = row.record;
+	cause = cause_find(&capture, NULL, NULL);
+	ck_assert_str_eq(cause.verdict, CAUSE_KILL);
+	ck_assert_str_eq(cause.because, one->because);
+	ck_assert_str_eq(cause.culprit, one->culprit);
+}
+END_TEST
+
 /* Whom the sentence blames: it begins with that group, but for memory. Limits, devices and interrupts are nobody. */
 static void expect_culprit(const struct cause *cause)
 {
@@ -711,6 +828,33 @@ START_TEST(files_of_a_cgroup_and_those_above)
 }
 END_TEST
 
+/* What was last read of a cgroup that is removed counts; one that is made in its place is another one. */
+START_TEST(a_cgroup_that_is_removed_keeps_its_last_numbers)
+{
+	_cleanup_free_ char *mount = directory_make(), *cgroup = path_join(mount, "a/b"),
+			    *file = path_join(mount, "a/b/cpu.stat"), *away = path_join(mount, "gone");
+	struct kernel_stats stats;
+
+	file_put_below(mount, "a/b/cpu.stat", "nr_periods 10\nnr_throttled 1\nthrottled_usec 100\n");
+	file_put_below(mount, "a/cpu.stat", "usage_usec 100\n");
+	kernel_stats_begin(&stats, mount, "/a/b", SECOND);
+	file_put_below(mount, "a/b/cpu.stat", "nr_periods 20\nnr_throttled 9\nthrottled_usec 700\n");
+	kernel_stats_look(&stats, mount, "/a/b");
+	/* its directory stays elsewhere, so that the new one is not given its number */
+	ck_assert_int_eq(unlink(file), 0);
+	ck_assert_int_eq(rename(cgroup, away), 0);
+	kernel_stats_look(&stats, mount, "/a/b");
+	file_put_below(mount, "a/b/cpu.stat", "nr_periods 2\nnr_throttled 2\nthrottled_usec 99999\n");
+	file_put_below(mount, "a/cpu.stat", "usage_usec 300\n");
+	kernel_stats_end(&stats, mount, "/a/b", 3 * SECOND);
+	holds(&stats, 0, "cpu.stat", "", "throttled_usec", 100, 700);
+	holds(&stats, 0, "cpu.stat", "", "nr_throttled", 1, 9);
+	holds(&stats, 1, "cpu.stat", "", "usage_usec", 100, 300);
+	kernel_stats_free(&stats);
+	directory_remove(mount);
+}
+END_TEST
+
 START_TEST(scopes)
 {
 	static const int lengths[] = { 6, 2, 1, -1, -1 };
@@ -765,7 +909,9 @@ SUITE(cause)
 	tcase_add_test(tcase, whoever_ran_on_other_cpus_took_nothing);
 	tcase_add_test(tcase, reclaim_that_is_over_and_reclaim_of_a_limit);
 	tcase_add_loop_test(tcase, verdicts, 0, ARRAY_SIZE(cause_cases));
+	tcase_add_loop_test(tcase, a_kill_blames_whoever_grew_below_its_limit, 0, ARRAY_SIZE(kill_cases));
 	tcase_add_test(tcase, files_of_a_cgroup_and_those_above);
+	tcase_add_test(tcase, a_cgroup_that_is_removed_keeps_its_last_numbers);
 	tcase_add_test(tcase, scopes);
 	tcase_add_test(tcase, strange_files);
 	suite_add_tcase(suite, tcase);

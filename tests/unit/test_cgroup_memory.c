@@ -156,6 +156,41 @@ START_TEST(a_cgroup_that_goes_has_no_row)
 }
 END_TEST
 
+START_TEST(a_cgroup_that_goes_later_keeps_its_last_numbers)
+{
+	_cleanup_free_ char *stat = path_join(mount, "1/memory.stat"), *cgroup = path_join(mount, "1"),
+			    *away = path_join(mount, "gone");
+	const struct cgroup_memory_row *row;
+	struct cgroup_memory memory;
+	unsigned int asked = 0;
+	struct usage usage;
+
+	put("", 1, 1, 1, -1);
+	put("1/", 10, 20, 30, 40);
+	usage_init(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
+	meet(&usage, 10, 1, 4096);
+	usage_walk_end(&usage, 1, UINT32_MAX);
+	cgroup_memory_begin(&memory, mount, &usage, path_of, &asked, clock_monotonic_ns());
+	put("1/", 11, 19, 33, 45);
+	/* so often that each row has had its turn, however slow the machine is */
+	for (int i = 0; i < 100; i++)
+		cgroup_memory_look(&memory, mount);
+	ck_assert_int_eq(unlink(stat), 0);
+	cgroup_memory_look(&memory, mount);
+	/* another cgroup of the same name, which has processes */
+	ck_assert_int_eq(rename(cgroup, away), 0);
+	put("1/", 1, 1, 1, 1);
+	cgroup_memory_end(&memory, mount, &usage, path_of, &asked, clock_monotonic_ns());
+	ck_assert_uint_eq(memory.count, 2);
+	row = row_of(&memory, "/1");
+	ck_assert(row->before.anon == 10 && row->after.anon == 11);
+	ck_assert(row->before.current == 40 && row->after.current == 45);
+	cgroup_memory_free(&memory);
+	usage_free(&usage);
+}
+END_TEST
+
 /* A user makes any number of cgroups: so many are read, and so many paths asked for. */
 START_TEST(the_number_of_cgroups_has_a_limit)
 {
@@ -208,6 +243,7 @@ SUITE(cgroup_memory)
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, cgroups_of_processes_are_read_twice);
 	tcase_add_test(tests, a_cgroup_that_goes_has_no_row);
+	tcase_add_test(tests, a_cgroup_that_goes_later_keeps_its_last_numbers);
 	tcase_add_test(tests, the_number_of_cgroups_has_a_limit);
 	tcase_add_test(tests, nothing_is_read_of_version_1);
 	suite_add_tcase(suite, tests);

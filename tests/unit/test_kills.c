@@ -179,6 +179,37 @@ START_TEST(beyond_the_limit_the_earliest_of_the_user_with_most_are_one_row)
 }
 END_TEST
 
+struct oomd_case {
+	uint32_t how;
+	const char *comm, *cgroup;
+	bool is_by_oomd;
+};
+
+static const struct oomd_case oomd_cases[] = {
+	{ KILL_SIGNAL, "systemd-oomd", "/system.slice/systemd-oomd.service", true },
+	{ KILL_SIGNAL, "systemd-oomd", "/a.slice/systemd-oomd.service", true },
+	/* anybody may use the name, and make such a cgroup in one that is delegated to him */
+	{ KILL_SIGNAL, "systemd-oomd", "/user.slice/user-1000.slice/user@1000.service/systemd-oomd.service",
+	  false },
+	{ KILL_SIGNAL, "systemd-oomd", "/system.slice/ssh.service", false },
+	{ KILL_SIGNAL, "systemd-oomd", "/", false },
+	{ KILL_SIGNAL, "systemd-oomd", NULL, false },
+	{ KILL_SIGNAL, "bash", "/system.slice/systemd-oomd.service", false },
+	{ KILL_SIGNAL, "", "/system.slice/systemd-oomd.service", false },
+	{ KILL_OOM, "systemd-oomd", "/system.slice/systemd-oomd.service", false },
+};
+
+START_TEST(systemd_oomd_is_known_by_its_unit)
+{
+	const struct oomd_case *one = &oomd_cases[_i];
+	struct kill_record record = { .how = one->how };
+
+	snprintf(record.by_comm, sizeof(record.by_comm), "%s", one->comm);
+	ck_assert(kill_is_by_oomd(&record, one->cgroup) == one->is_by_oomd);
+	ck_assert(kill_is_for_memory(&record, one->cgroup) == (one->is_by_oomd || one->how == KILL_OOM));
+}
+END_TEST
+
 SUITE(kills)
 {
 	Suite *suite = suite_create("kills");
@@ -188,6 +219,7 @@ SUITE(kills)
 	tcase_add_test(tests, a_capture_has_the_kills_of_its_span);
 	tcase_add_test(tests, denied_processes_are_not_described);
 	tcase_add_loop_test(tests, a_limit_has_a_path_or_a_name, 0, ARRAY_SIZE(limit_cases));
+	tcase_add_loop_test(tests, systemd_oomd_is_known_by_its_unit, 0, ARRAY_SIZE(oomd_cases));
 	tcase_add_test(tests, beyond_the_limit_the_earliest_of_the_user_with_most_are_one_row);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -40,15 +40,20 @@ START_TEST(text_of_all_metrics)
 {
 	static const struct metrics_series series[] = {
 		{ .rule = "web",
-		  .resource = PSI_CPU,
+		  .resource = "cpu",
 		  .cause = CAUSE_COMPETING,
 		  .captures = 3,
 		  .last_at = 1700000000123456789 },
 		{ .rule = "a\"b\\c\n\x1b",
-		  .resource = PSI_IO,
+		  .resource = "io",
 		  .cause = CAUSE_DEVICE,
 		  .captures = 1,
 		  .last_at = 1700000001000000000 },
+		{ .rule = "kills",
+		  .resource = "",
+		  .cause = CAUSE_KILL,
+		  .captures = 2,
+		  .last_at = 1700000002000000000 },
 	};
 	uint64_t losses[LOSS_REASONS] = { [LOSS_OVERWRITTEN] = 7 };
 	uint64_t counters[OWN_COUNTERS] = { [OWN_ASKED] = 5,
@@ -58,7 +63,7 @@ START_TEST(text_of_all_metrics)
 					    [OWN_SUPPRESSED] = 9 };
 	const struct metrics_facts facts = {
 		.series = series,
-		.series_count = 2,
+		.series_count = 3,
 		.losses = losses,
 		.counters = counters,
 		.has_psi = { [PSI_CPU] = true, [PSI_IRQ] = true },
@@ -85,10 +90,12 @@ START_TEST(text_of_all_metrics)
 		"# TYPE bourdon_captures_total counter\n"
 		"bourdon_captures_total{rule=\"web\",resource=\"cpu\",cause=\"competing processes\"} 3\n"
 		"bourdon_captures_total{rule=\"a\\\"b\\\\c\\\\x0a\\\\x1b\",resource=\"io\",cause=\"slow or busy device\"} 1\n"
+		"bourdon_captures_total{rule=\"kills\",resource=\"\",cause=\"kill\"} 2\n"
 		"# HELP bourdon_capture_last_trigger_timestamp_seconds When the newest of these captures was triggered.\n"
 		"# TYPE bourdon_capture_last_trigger_timestamp_seconds gauge\n"
 		"bourdon_capture_last_trigger_timestamp_seconds{rule=\"web\",resource=\"cpu\",cause=\"competing processes\"} 1700000000.123\n"
 		"bourdon_capture_last_trigger_timestamp_seconds{rule=\"a\\\"b\\\\c\\\\x0a\\\\x1b\",resource=\"io\",cause=\"slow or busy device\"} 1700000001.000\n"
+		"bourdon_capture_last_trigger_timestamp_seconds{rule=\"kills\",resource=\"\",cause=\"kill\"} 1700000002.000\n"
 		"# HELP bourdon_capture_losses_total What the ledgers of captures say is missing, in the unit of the reason.\n"
 		"# TYPE bourdon_capture_losses_total counter\n"
 		"bourdon_capture_losses_total{reason=\"overwritten-slots\",unit=\"sample\"} 7\n");

@@ -253,6 +253,12 @@ struct mistake_case {
 static const struct mistake_case mistake_cases[] = {
 	{ "[rule a]\nio.some=1%\n", { "web.conf:1: rule 'a' has no comm and no unit" } },
 	{ "\n\n[rule a]\ncomm=x\n" GOOD, { "web.conf:3: rule 'a' has no trigger" } },
+	{ "[rule a]\ncomm=x\non_kill=no\n" GOOD,
+	  { "web.conf:1: rule 'a' has no trigger, such as cpu.some = 10% or on_kill = yes" } },
+	{ "[rule a]\ncomm=x\non_kill=maybe\n", { "web.conf:3: on_kill = maybe: expected 'yes' or 'no'" } },
+	{ "[rule a]\ncomm=x\non_kill=\n", { "web.conf:3: on_kill = : expected 'yes' or 'no'" } },
+	{ "[rule a]\ncomm=x\non_kill=yes\non_kill=no\n", { "web.conf:4: on_kill is set twice" } },
+	{ "[rule a]\non_kill=yes\n", { "web.conf:1: rule 'a' has no comm and no unit" } },
 	{ "[rule a]\n", { "web.conf:1: rule 'a' has no comm", "web.conf:1: rule 'a' has no trigger" } },
 	{ "[rule a]\ncomm=1234567890123456\nio.some=1%\n",
 	  { "web.conf:2: comm = 1234567890123456: longer than 15 bytes, so it never matches" } },
@@ -533,6 +539,27 @@ START_TEST(a_reload_keeps_the_ids_of_unchanged_rules)
 }
 END_TEST
 
+START_TEST(on_kill_is_enough_and_makes_another_rule)
+{
+	struct rule_ids next = { 1, 1 };
+	struct rule_set alone, beside, without;
+
+	read_good("[rule a]\ncomm=x\non_kill=yes\n", &alone);
+	ck_assert(alone.rules[0].on_kill);
+	ck_assert_uint_eq(alone.rules[0].triggers_count, 0);
+	read_good("[rule a]\ncomm=x\nio.some=1%\non_kill=yes\n", &beside);
+	read_good("[rule a]\ncomm=x\nio.some=1%\non_kill=no\n", &without);
+	ck_assert(beside.rules[0].on_kill && !without.rules[0].on_kill);
+	ck_assert(!rules_equal(&beside, &without));
+	ck_assert_int_eq(rules_assign_ids(&without, NULL, &next), 0);
+	ck_assert_int_eq(rules_assign_ids(&beside, &without, &next), 0);
+	ck_assert_uint_ne(beside.rules[0].id, without.rules[0].id);
+	rules_free(&alone);
+	rules_free(&beside);
+	rules_free(&without);
+}
+END_TEST
+
 struct applies_case {
 	const char *comm, *cgroup;
 	const char *process_comm, *process_cgroup;
@@ -632,6 +659,7 @@ SUITE(rules)
 	tcase_add_loop_test(matching, which_processes_a_rule_includes, 0, ARRAY_SIZE(applies_cases));
 	tcase_add_test(matching, rules_with_one_comm_share_a_pattern);
 	tcase_add_test(matching, a_reload_keeps_the_ids_of_unchanged_rules);
+	tcase_add_test(matching, on_kill_is_enough_and_makes_another_rule);
 	tcase_add_test(matching, the_trie_agrees_with_each_rule);
 	suite_add_tcase(suite, good);
 	suite_add_tcase(suite, bad);

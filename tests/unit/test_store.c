@@ -40,7 +40,7 @@ START_TEST(a_new_database_has_the_schema_and_the_modes)
 	sqlite3_close(memory);
 	expect_rows(&fixture, everything, expected);
 	expect_rows(&fixture, "PRAGMA application_id", "1650749294\n");
-	expect_rows(&fixture, "PRAGMA user_version", "10\n");
+	expect_rows(&fixture, "PRAGMA user_version", "11\n");
 	expect_rows(&fixture, "PRAGMA journal_mode", "wal\n");
 	expect_rows(&fixture, "PRAGMA auto_vacuum", "2\n");
 	store_fixture_close(&fixture);
@@ -117,8 +117,8 @@ static const struct refused_case refused_cases[] = {
 	  "another program's", -EUCLEAN },
 	{ "another program's with a log", "PRAGMA journal_mode = WAL; CREATE TABLE capture(a)", NULL,
 	  "another program's", -EUCLEAN },
-	{ "a later schema", "PRAGMA application_id = 1650749294; PRAGMA user_version = 11; CREATE TABLE a(b)",
-	  NULL, "its schema has version 11", -EPROTO },
+	{ "a later schema", "PRAGMA application_id = 1650749294; PRAGMA user_version = 12; CREATE TABLE a(b)",
+	  NULL, "its schema has version 12", -EPROTO },
 	{ "a text", NULL, "This is no database at all, but it is somebody's.\n", "not a database", -EUCLEAN },
 };
 

@@ -94,8 +94,15 @@ static void expect_fact(const char *text, const char *label, const char *part)
 START_TEST(ten_lines_name_victim_culprit_and_remedy)
 {
 	const struct why_case *one = &why_cases[_i];
-	static const char *const labels[] = { "short", "victim", "culprit", "code",
-					      "since", "still",  "certain", "remedy" };
+	bool is_kill = one->cause && !strcmp(one->cause, "kill");
+	const char *const labels[] = { is_kill ? "killed" : "short",
+				       "victim",
+				       "culprit",
+				       "code",
+				       "since",
+				       "still",
+				       "certain",
+				       "remedy" };
 	_cleanup_command_ran_ struct command_ran ran = { 0 };
 	_cleanup_free_ char *command = NULL, *look = NULL;
 	const char *end;
@@ -117,6 +124,23 @@ START_TEST(ten_lines_name_victim_culprit_and_remedy)
 	look = fact(ran.out, "look at");
 	ck_assert_msg((command != NULL) != (look != NULL), "%s", ran.out);
 	ck_assert_str_eq(command ? command : look, one->command);
+}
+END_TEST
+
+/* A kill within a capture of pressure does not change the verdict, but it comes first. */
+START_TEST(a_kill_meanwhile_is_the_first_line)
+{
+	_cleanup_command_ran_ struct command_ran ran = { 0 };
+
+	put(&why_cases[0]);
+	why_sql("bourdon.db",
+		"INSERT INTO killed SELECT 7, triggered_at + 5, 'signal', 'target', 'php', 501, NULL, NULL, NULL, 1, NULL, NULL, "
+		"NULL, NULL, NULL, NULL, 1 FROM capture;"
+		"INSERT INTO killed SELECT 7, triggered_at + 1000000000, 'oom', 'target', 'nginx', 101, "
+		"'/system.slice/nginx.service', 'nginx.service', NULL, 65011712, 'php', 501, NULL, NULL, NULL, NULL, 1 FROM capture");
+	ran = why("80", "--section answer");
+	expect_fact(ran.out, "killed", "nginx[101] in nginx.service, 62 MiB: OOM kill, host memory was full");
+	expect_fact(ran.out, "short", "CPU time in nginx.service");
 }
 END_TEST
 
@@ -207,10 +231,10 @@ END_TEST
 
 START_TEST(the_verdicts_are_those_of_the_daemon)
 {
-	static const char *const words[] = { CAUSE_THROTTLED,  CAUSE_COMPETING,   CAUSE_OWN_THREADS,
-					     CAUSE_OWN_LIMIT,  CAUSE_SHORTAGE,    CAUSE_DEVICE,
-					     CAUSE_OWN_IO,     CAUSE_INTERRUPTS,  CAUSE_STEAL,
-					     CAUSE_NEGLIGIBLE, CAUSE_UNDETERMINED };
+	static const char *const words[] = { CAUSE_THROTTLED, CAUSE_COMPETING,  CAUSE_OWN_THREADS,
+					     CAUSE_OWN_LIMIT, CAUSE_SHORTAGE,   CAUSE_DEVICE,
+					     CAUSE_OWN_IO,    CAUSE_INTERRUPTS, CAUSE_STEAL,
+					     CAUSE_KILL,      CAUSE_NEGLIGIBLE, CAUSE_UNDETERMINED };
 
 	ck_assert_uint_eq(ARRAY_SIZE(words), CAUSE_IS_OTHER - CAUSE_IS_THROTTLED);
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -813,6 +837,7 @@ SUITE(why)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_loop_test(tcase, ten_lines_name_victim_culprit_and_remedy, 0, (int)why_cases_count);
 	tcase_add_loop_test(tcase, eighty_columns_are_enough, 0, (int)why_cases_count);
+	tcase_add_test(tcase, a_kill_meanwhile_is_the_first_line);
 	tcase_add_test(tcase, golden_text_at_80_columns);
 	tcase_add_test(tcase, golden_text_at_160_columns);
 	tcase_add_test(tcase, the_verdicts_are_those_of_the_daemon);

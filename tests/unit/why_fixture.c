@@ -74,6 +74,14 @@ static const char samples_sql[] =
 #define WAITED_CPU                                                                                           \
 	" while nginx ×2 in nginx.service ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s"
 
+/* nginx[101] is killed at the trigger, and no pressure has fired. */
+#define KILLED(HOW, LIMIT)                                                                                   \
+	"UPDATE capture SET trigger_mode = 'kill', stall_us = NULL, window_us = NULL, observed_us = NULL, "  \
+	"onset_at = triggered_at;"                                                                           \
+	"INSERT INTO killed SELECT 7, triggered_at, '" HOW                                                   \
+	"', 'target', 'nginx', 101, '/system.slice/nginx.service', 'nginx.service', NULL, 65011712, 'php', " \
+	"501, '/system.slice/nginx.service', 'nginx.service', " LIMIT ", 1 FROM capture;"
+
 /* Processes of others are sampled in `compress`. */
 #define OTHERS_RAN(THREAD, CLASS)                                                                            \
 	"INSERT INTO sample_row VALUES(7, 5, " #THREAD ", " #CLASS ", 0, 120, NULL, NULL);"
@@ -302,6 +310,29 @@ const struct why_case why_cases[] = {
 	  "nginx ×2 in nginx.service: waited 4 s for a CPU",
 	  "the hypervisor: it gave 50.0 % of the machine's time to others", "ask whoever runs the host",
 	  "bourdon --db bourdon.db why 7 --section machine,pressure,seconds" },
+	{ "killed at its limit", NULL, NULL, "/system.slice/nginx.service", "complete", "kill",
+	  "nginx[101] in /system.slice/nginx.service, which held 62.0 MiB, was killed by the kernel, because /system.slice/nginx.service had used up its 64.0 MiB; nginx ×2 in nginx.service grew most, by 52.0 MiB to 102.0 MiB, within 6.00 s",
+	  USAGE ROW(1, "target", 600, 0, 0, 0, 0, 0, 62, 10) ", " ROW(
+		  2, "target", 400, 0, 0, 0, 0, 0, 40,
+		  40) ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 900,
+			       100) ";" KILLED("oom", "'/system.slice/nginx.service', 67108864"),
+	  "nginx ×2 in nginx.service: ran 1 s", "nginx ×2 in nginx.service: grew by 52 MiB to 102 MiB",
+	  "raise memory.max of nginx.service from 64 MiB to 80 MiB",
+	  "systemctl set-property --runtime nginx.service MemoryMax=80M" },
+	{ "killed at a limit of cgroup v1", NULL, NULL, "/system.slice/nginx.service", "complete", "kill",
+	  "nginx[101] in /system.slice/nginx.service, which held 62.0 MiB, was killed by the kernel, because nginx.service had used up its 64.0 MiB",
+	  USAGE ROW(2, "target", 400, 0, 0, 0, 0, 0, 40, 40) ", " ROW(
+		  3, "other", 8000, 0, 0, 0, 0, 0, 900, 100) ";" KILLED("oom", "'nginx.service', 67108864"),
+	  "nginx[102] in nginx.service: ran 400 ms", "not known: who grew is not among what was recorded",
+	  "raise the limit of nginx.service, or of a slice above: see which",
+	  "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice nginx.service" },
+	{ "killed by systemd-oomd", NULL, NULL, NULL, "complete", "kill",
+	  "nginx[101] in /system.slice/nginx.service, which held 62.0 MiB, was killed by systemd-oomd; backup[201] in backup.service grew most, by 800.0 MiB to 900.0 MiB, within 6.00 s",
+	  USAGE TARGETS ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 900, 100) ";" OTHERS_RAN(3, 5)
+		  KILLED("oomd", "NULL, NULL"),
+	  "nginx ×2 in nginx.service: ran 1 s", "backup[201] in backup.service: grew by 800 MiB to 900 MiB",
+	  "limit the memory of backup.service to 450 MiB",
+	  "systemctl set-property --runtime backup.service MemoryHigh=450M" },
 	{ "negligible", "cpu", "some", "/system.slice/nginx.service", "complete", "negligible",
 	  "nginx ×2 in nginx.service waited 2.2 % of their time for a CPU: 0.20 s, and ran 9.00 s, within 6.00 s",
 	  USAGE ROW(1, "target", 9000, 200, 0, 0, 0, 0, 40, 40) ";",

@@ -106,6 +106,23 @@ check() {
 	[ "$(sql "SELECT after FROM statistic WHERE capture_id = 1 AND scope = '/$CGROUP' AND source = 'cpu.max' AND name = 'quota_usec'")" -eq 20000 ]
 }
 
+@test "a quota whose cgroup is removed before the capture ends is the cause" {
+	echo +cpu > "$CGROUP2/cgroup.subtree_control"
+	echo '20000 100000' > "$CGROUP2/$CGROUP/cpu.max"
+	load
+	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 20%' 'history = 1s' 'capture = 12s' 'cooldown = 1h'
+	daemon_start
+	start cpu_hog --threads 1
+	await_log 60 fired
+	# at a fifth of a CPU, for some 5 s: its files are read each second
+	await_cpu "$CHILD" 1000
+	children_end
+	await 60 rmdir "$CGROUP2/$CGROUP"
+	await_sql 60 "SELECT state FROM capture WHERE capture_id = 1" complete
+	sql 'SELECT cause, because FROM capture WHERE capture_id = 1'
+	[ "$(sql 'SELECT cause FROM capture WHERE capture_id = 1')" = 'throttled by its own quota' ]
+}
+
 @test "--check: settings that cost something are warnings, each with its remedy" {
 	run with_sysctl kernel.perf_event_max_stack 32 check
 	[ "$status" -eq 0 ]

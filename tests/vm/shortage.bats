@@ -183,7 +183,7 @@ was_killed() {
 	stored
 	sql 'SELECT (k.at - triggered_at) / 1e9, k.* FROM killed k JOIN capture USING(capture_id) WHERE capture_id = 1' >&2
 	[ "$(sql 'SELECT how, role, comm, tgid, unit, by_comm, by_tgid, by_unit, limit_cgroup, processes FROM killed WHERE capture_id = 1')" = \
-		"signal|target|mem_hog|$pid|$UNIT|systemd-oomd|$(systemctl show -P MainPID systemd-oomd)|systemd-oomd.service||1" ]
+		"oomd|target|mem_hog|$pid|$UNIT|systemd-oomd|$(systemctl show -P MainPID systemd-oomd)|systemd-oomd.service||1" ]
 	run "$BUILD/bourdon" --db "$DB" why --full 1
 	[[ $(tr -s ' \n' ' ' <<< "$output") == *"mem_hog[$pid] in $UNIT, "*", by systemd-oomd["*"] in systemd-oomd.service "* ]] ||
 		{ echo "$output"; false; }
