@@ -273,6 +273,18 @@ static const struct table of_capture[] = {
 	  .add = "INSERT INTO main.ended(capture_id, role, comm, parent, parent_tgid, cgroup, unit, container, denied, "
 		 "processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes, reclaims, reclaim_ns) "
 		 "VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)" },
+	{ .name = "account",
+	  .select =
+		  "SELECT account, :into, name_form(victim), name_form(account), threads, ns FROM given.account WHERE "
+		  "capture_id = :capture ORDER BY victim, account",
+	  .add = "INSERT INTO main.account(capture_id, victim, account, threads, ns) VALUES(?2, ?3, ?4, ?5, ?6)" },
+	{ .name = "blame",
+	  .select =
+		  "SELECT wait, :into, name_form(victim), name_form(wait), role, name_form(program), name_form(unit), "
+		  "name_form(cgroup), tgid, processes, ns, name_form(where_text), name_form(then_account) FROM given.blame "
+		  "WHERE capture_id = :capture ORDER BY rowid",
+	  .add = "INSERT INTO main.blame(capture_id, victim, wait, role, program, unit, cgroup, tgid, processes, ns, "
+		 "where_text, then_account) VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)" },
 	{ .name = "machine_time",
 	  .select =
 		  "SELECT part, :into, name_form(part), from_at, to_at, ns, percent FROM given.machine_time WHERE "

@@ -27,6 +27,8 @@ static const char delete_rows_sql[] =
 	"DELETE FROM thread_look WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM usage WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM ended WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	"DELETE FROM account WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	"DELETE FROM blame WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM machine_time WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM machine_bytes WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM interrupt WHERE capture_id IN (SELECT capture_id FROM evicted);"

@@ -9,6 +9,7 @@
 #include "consumer/capture/cause.h"
 #include "consumer/sql/sql.h"
 #include "consumer/store/stack_tree.h"
+#include "consumer/store/store_accounts.h"
 #include "consumer/store/store_thread_states.h"
 #include "consumer/store/store_usage.h"
 #include "consumer/store/store_wakes.h"
@@ -23,6 +24,7 @@ struct capture_statements {
 	struct stack_tree stacks;
 	struct wakes_statements wakes;
 	struct thread_states_statements thread_states;
+	struct accounts_statements accounts;
 };
 
 /* Returns 0 or -errno, as all functions of sql.h do. */

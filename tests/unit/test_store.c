@@ -40,7 +40,7 @@ START_TEST(a_new_database_has_the_schema_and_the_modes)
 	sqlite3_close(memory);
 	expect_rows(&fixture, everything, expected);
 	expect_rows(&fixture, "PRAGMA application_id", "1650749294\n");
-	expect_rows(&fixture, "PRAGMA user_version", "10\n");
+	expect_rows(&fixture, "PRAGMA user_version", "11\n");
 	expect_rows(&fixture, "PRAGMA journal_mode", "wal\n");
 	expect_rows(&fixture, "PRAGMA auto_vacuum", "2\n");
 	store_fixture_close(&fixture);
@@ -60,13 +60,13 @@ START_TEST(tables_and_views_have_their_names)
 		&fixture,
 		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER "
 		"BY name",
-		"activity\nactivity_key\nactivity_minute\ncapture\ncgroup\ncgroup_memory\ncounter\ndatabase\nended\nframe_row\nhistogram\nincident\ninterrupt\nkilled\nloss\nmachine_bytes\nmachine_time\n"
+		"account\nactivity\nactivity_key\nactivity_minute\nblame\ncapture\ncgroup\ncgroup_memory\ncounter\ndatabase\nended\nframe_row\nhistogram\nincident\ninterrupt\nkilled\nloss\nmachine_bytes\nmachine_time\n"
 		"module\npressure\nprocess\n"
 		"rule\nrun\nsample_class\nsample_row\nstack_class\nstack_node\nstatistic\nthread\n"
 		"thread_look\nthread_state\nusage\nwake_row\n");
 	expect_rows(
 		&fixture, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name",
-		"activity_minutes\nactivity_steps\ncapture_summary\nculprit\nculprit_group\nculprit_stack\ndata_quality\nfolded\nframe\nhot_function\nhot_stack\nincident_capture\nincident_summary\n"
+		"activity_minutes\nactivity_steps\nblame_share\ncapture_summary\nculprit\nculprit_group\nculprit_stack\ndata_quality\nfolded\nframe\nhot_function\nhot_stack\nincident_capture\nincident_summary\n"
 		"latency_percentile\nlock_holder\nmemory_group\nother_sample\nreconciliation\nsample\nsample_time\nstack\nstack_frame\nstack_place\n"
 		"stall_stack\nthread_states\nunwind_quality\nwaker\n");
 	store_fixture_free(&fixture);
@@ -117,8 +117,8 @@ static const struct refused_case refused_cases[] = {
 	  "another program's", -EUCLEAN },
 	{ "another program's with a log", "PRAGMA journal_mode = WAL; CREATE TABLE capture(a)", NULL,
 	  "another program's", -EUCLEAN },
-	{ "a later schema", "PRAGMA application_id = 1650749294; PRAGMA user_version = 11; CREATE TABLE a(b)",
-	  NULL, "its schema has version 11", -EPROTO },
+	{ "a later schema", "PRAGMA application_id = 1650749294; PRAGMA user_version = 12; CREATE TABLE a(b)",
+	  NULL, "its schema has version 12", -EPROTO },
 	{ "a text", NULL, "This is no database at all, but it is somebody's.\n", "not a database", -EUCLEAN },
 };
 
