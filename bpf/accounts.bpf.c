@@ -10,7 +10,6 @@
 #include "bpf/system_call.h"
 
 #define QUOTA_LEVELS 8 /* above the thread's own cgroup, that are asked whose quota is used up */
-#define PARENTS 2      /* the symbolizer is a child of a child of the consumer */
 #define NOT_KNOWN (~0ULL)
 /* An integral that has grown by more was read while another CPU changed it: the next switch reads it again. */
 #define SLICE_NS_MAX 3600000000000LL
@@ -64,13 +63,12 @@ __noinline __u64 account_clock(void)
 	return run_queue_of(bpf_get_current_task_btf())->clock;
 }
 
-static __always_inline __u64 stolen_ns(void)
+/* What a hypervisor has taken from this CPU. */
+__noinline __u64 account_stolen(void)
 {
-	struct rq *queue = NULL;
+	struct rq *queue = run_queue_of(bpf_get_current_task_btf());
 
-	if (!bpf_core_field_exists(queue->prev_steal_time_rq))
-		return 0;
-	return BPF_CORE_READ(bpf_get_current_task_btf(), se.cfs_rq, rq, prev_steal_time_rq);
+	return bpf_core_field_exists(queue->prev_steal_time_rq) ? queue->prev_steal_time_rq : 0;
 }
 
 /* ---- sums ---- */
@@ -183,12 +181,12 @@ static __always_inline bool is_recorder(struct task_struct *task)
 {
 	const struct control *shared = control_get();
 	__u32 recorder = shared ? *(volatile const __u32 *)&shared->recorder : 0;
-	struct task_struct *parent = BPF_CORE_READ(task, real_parent);
+	struct task_struct *parent = task->real_parent;
 
 	if (!recorder)
 		return false;
-	return (__u32)task->tgid == recorder || (__u32)BPF_CORE_READ(parent, tgid) == recorder ||
-	       (__u32)BPF_CORE_READ(parent, real_parent, tgid) == recorder;
+	return (__u32)task->tgid == recorder || (__u32)parent->tgid == recorder ||
+	       (__u32)parent->real_parent->tgid == recorder;
 }
 
 /* Whether root's policy lets it be named. */
@@ -340,7 +338,7 @@ __noinline int account_join(struct accounted *thread, __u32 cpu, __u64 since_ns,
 		waits->irq_ns = waits->steal_ns = NOT_KNOWN;
 		if (cpu == bpf_get_smp_processor_id()) {
 			waits->irq_ns = interrupts_ns();
-			waits->steal_ns = stolen_ns();
+			waits->steal_ns = account_stolen();
 		}
 	}
 	thread->joined_ns = since_ns;
@@ -566,7 +564,7 @@ __noinline int account_slice(__u64 now_ns)
 	slice.taken = *(volatile __u64 *)&waits->taken & ((1ULL << WAIT_PLACES) - 1);
 	slice.now_ns = account_clock();
 	irq_ns = interrupts_ns();
-	steal_ns = stolen_ns();
+	steal_ns = account_stolen();
 	slice.ns = slice.now_ns - waits->began_ns;
 	slice.irq_ns = waits->irq_ns == NOT_KNOWN ? 0 : irq_ns - waits->irq_ns;
 	slice.steal_ns = waits->steal_ns == NOT_KNOWN ? 0 : steal_ns - waits->steal_ns;
