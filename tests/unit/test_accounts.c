@@ -112,7 +112,8 @@ static void add_victim(struct accounts_fixture *fixture, uint32_t id, const char
 	ck_assert_int_eq(accounts_add_victim(&fixture->reading, id, &sums), 0);
 }
 
-static struct blame_key key_of(uint32_t victim, uint8_t wait, uint8_t by, const char *comm, uint64_t cgroup_id)
+static struct blame_key key_of(uint32_t victim, uint8_t wait, uint8_t by, const char *comm,
+			       uint64_t cgroup_id)
 {
 	struct blame_key key = {
 		.victim = victim, .wait = wait, .by = by, .then = ACCOUNTS, .cgroup_id = cgroup_id
@@ -140,7 +141,8 @@ static void add_away(struct accounts_fixture *fixture, const char *comm, uint64_
 				      .cgroup_id = cgroup_id };
 
 	snprintf(record.comm, sizeof(record.comm), "%s", comm);
-	ck_assert_int_eq(accounts_add_away(&fixture->reading, (const char *)&record, sizeof(record)), sizeof(record));
+	ck_assert_int_eq(accounts_add_away(&fixture->reading, (const char *)&record, sizeof(record)),
+			 sizeof(record));
 }
 
 static struct blame_rows make_rows(struct accounts_fixture *fixture)
@@ -163,7 +165,8 @@ START_TEST(victims_of_one_program_and_unit_are_one)
 	add_victim(&fixture, 3, "web", 3, ACCOUNT_RAN, 7);
 	add_victim(&fixture, 4, "db", 1, ACCOUNT_RAN, 3);
 	add_victim(&fixture, 5, "other", 9, ACCOUNT_RAN, 1000); /* the rule does not cover it */
-	add_victim(&fixture, 6, "web", 1, ACCOUNT_SLEEP, 5);    /* the kernel forgot the first, and made another */
+	add_victim(&fixture, 6, "web", 1, ACCOUNT_SLEEP,
+		   5); /* the kernel forgot the first, and made another */
 	add_away(&fixture, "web", 1, ACCOUNTS, 0, 0);
 	add_away(&fixture, "web", 2, ACCOUNT_SLEEP, NOW - 50, 0);
 	rows = make_rows(&fixture);
@@ -256,9 +259,9 @@ static void put_usage(struct capture *capture, uint64_t own_bytes, uint64_t othe
 				      .process = { .tgid = 10, .comm = "web" },
 				      .cgroup = shared_text_new("/system.slice/web.service") };
 	rows[0].process.sums.task.read_bytes = own_bytes;
-	rows[1] = (struct usage_row){
-		.role = USAGE_OTHER, .process = { .tgid = 77, .comm = "hog" }, .cgroup = shared_text_new("/batch")
-	};
+	rows[1] = (struct usage_row){ .role = USAGE_OTHER,
+				      .process = { .tgid = 77, .comm = "hog" },
+				      .cgroup = shared_text_new("/batch") };
 	rows[1].process.sums.task.write_bytes = other_bytes;
 	rows[1].process.sums.grown_bytes = 1;
 	capture->usage.rows = rows;
@@ -272,7 +275,8 @@ START_TEST(waits_for_a_disk_are_divided_by_bytes)
 
 	fixture_make(&fixture);
 	put_usage(fixture.capture, 100, 200);
-	fixture.capture->usage.bytes = (struct machine_bytes){ .known = true, .read = { [BYTES_UNACCOUNTED] = 100 } };
+	fixture.capture->usage.bytes =
+		(struct machine_bytes){ .known = true, .read = { [BYTES_UNACCOUNTED] = 100 } };
 	add_victim(&fixture, 1, "web", 1, ACCOUNT_IO, 4001);
 	rows = make_rows(&fixture);
 	ck_assert_uint_eq(rows.count, 3);
@@ -349,10 +353,12 @@ START_TEST(records_that_are_none_are_refused)
 	fixture_make(&fixture);
 	ck_assert_int_eq(accounts_add_blame(&fixture.reading, &wait, &sums), -EBADMSG);
 	ck_assert_int_eq(accounts_add_blame(&fixture.reading, &by, &sums), -EBADMSG);
-	ck_assert_int_eq(accounts_add_away(&fixture.reading, (const char *)&record, sizeof(record)), -EBADMSG);
+	ck_assert_int_eq(accounts_add_away(&fixture.reading, (const char *)&record, sizeof(record)),
+			 -EBADMSG);
 	record.account = ACCOUNTS;
 	record.header.bytes--;
-	ck_assert_int_eq(accounts_add_away(&fixture.reading, (const char *)&record, sizeof(record)), -EBADMSG);
+	ck_assert_int_eq(accounts_add_away(&fixture.reading, (const char *)&record, sizeof(record)),
+			 -EBADMSG);
 	/* one that is not whole comes again */
 	ck_assert_int_eq(accounts_add_away(&fixture.reading, (const char *)&record, sizeof(record) - 1), 0);
 	fixture_free(&fixture);
@@ -408,14 +414,16 @@ START_TEST(the_database_says_the_same)
 	expect_rows(&store, "SELECT * FROM account ORDER BY account",
 		    "1|web in web.service|lock|1|50\n1|web in web.service|queued|1|400\n"
 		    "1|web in web.service|ran|1|7\n1|web in web.service|throttled|1|20\n");
+	expect_rows(
+		&store,
+		"SELECT wait, role, program, unit, cgroup, tgid, processes, ns, where_text, then_account FROM blame "
+		"ORDER BY wait, ns",
+		"lock|own|web|web.service|/system.slice/web.service|10|1|50|NULL|io\n"
+		"queued|irq|NULL|NULL|NULL|NULL|NULL|100|NULL|NULL\n"
+		"queued|other|hog|NULL|/batch|77|1|300|NULL|NULL\n"
+		"throttled|quota|NULL|NULL|NULL|NULL|NULL|20|v1|NULL\n");
 	expect_rows(&store,
-		    "SELECT wait, role, program, unit, cgroup, tgid, processes, ns, where_text, then_account FROM blame "
-		    "ORDER BY wait, ns",
-		    "lock|own|web|web.service|/system.slice/web.service|10|1|50|NULL|io\n"
-		    "queued|irq|NULL|NULL|NULL|NULL|NULL|100|NULL|NULL\n"
-		    "queued|other|hog|NULL|/batch|77|1|300|NULL|NULL\n"
-		    "throttled|quota|NULL|NULL|NULL|NULL|NULL|20|v1|NULL\n");
-	expect_rows(&store, "SELECT victim, wait, role, party, ns, percent FROM blame_share WHERE capture_id = 1",
+		    "SELECT victim, wait, role, party, ns, percent FROM blame_share WHERE capture_id = 1",
 		    "web in web.service|lock|own|web in web.service|50|100.0\n"
 		    "web in web.service|queued|other|hog in /batch|300|75.0\n"
 		    "web in web.service|queued|irq|NULL|100|25.0\n"
