@@ -7,6 +7,7 @@
  * interrupted: reschedule and call-function interrupts, and the way in and out of a handler. So does the time in which
  * a hypervisor or an NMI took the CPU from a handler.
  */
+#include "bpf/interrupts.h"
 #include "bpf/target.h"
 
 /* Names of handlers are read again once in so many interrupts of a CPU: a number may be given to another device. */
@@ -31,6 +32,9 @@ struct interrupt_cpu {
 	__u64 hard_began_ns, soft_began_ns;
 	__u64 hard_ns;        /* sum of all handlers of hard interrupts */
 	__u64 hard_ns_before; /* hard_ns when the soft interrupt began */
+	__u64 soft_ns;        /* sum of all soft interrupts, without the hard ones within */
+	__u32 soft_vector;    /* of the soft interrupt */
+	__u32 reserved;
 };
 
 struct {
@@ -45,6 +49,22 @@ static __always_inline struct interrupt_cpu *this_cpu(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&interrupt_cpus, &zero);
+}
+
+__noinline __u64 interrupts_ns(void)
+{
+	struct interrupt_cpu *cpu = this_cpu();
+
+	return cpu ? cpu->hard_ns + cpu->soft_ns : 0;
+}
+
+__noinline __u32 interrupts_now(void)
+{
+	struct interrupt_cpu *cpu = this_cpu();
+
+	if (!cpu || !(cpu->hard_began_ns || cpu->soft_began_ns))
+		return IN_NO_INTERRUPT;
+	return !cpu->hard_began_ns && cpu->soft_vector == SOFTIRQ_NET_RX ? IN_NET_RX : IN_INTERRUPT;
 }
 
 /* Returns 0 where nothing is to be measured. */
@@ -134,13 +154,14 @@ int BPF_PROG(timer_leave)
 }
 
 SEC("tp_btf/softirq_entry")
-int BPF_PROG(softirq_enter)
+int BPF_PROG(softirq_enter, unsigned int vector)
 {
 	struct interrupt_cpu *cpu = this_cpu();
 
 	if (!cpu)
 		return 0;
 	cpu->hard_ns_before = cpu->hard_ns;
+	cpu->soft_vector = vector;
 	cpu->soft_began_ns = begin_ns();
 	return 0;
 }
@@ -155,7 +176,9 @@ int BPF_PROG(softirq_leave, unsigned int vector)
 		return 0;
 	ns = bpf_ktime_get_ns() - cpu->soft_began_ns;
 	hard_ns = cpu->hard_ns - cpu->hard_ns_before;
+	ns = ns > hard_ns ? ns - hard_ns : 0;
 	cpu->soft_began_ns = 0;
-	add(INTERRUPT_SOFT, vector, ns > hard_ns ? ns - hard_ns : 0);
+	cpu->soft_ns += ns;
+	add(INTERRUPT_SOFT, vector, ns);
 	return 0;
 }

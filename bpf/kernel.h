@@ -17,6 +17,7 @@
 
 #include "common/kernel_functions.h"
 
+#define PF_EXITING 0x00000004U
 #define PF_KTHREAD 0x00200000U
 /* include/linux/sched.h: task_struct.__state and .exit_state */
 #define TASK_INTERRUPTIBLE 0x0001U
@@ -69,6 +70,12 @@ enum cgroup_subsys_id {
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
 	struct cgroup_subsys_state *parent;
+};
+
+struct task_group {
+	struct cgroup_subsys_state css;
+	struct cfs_rq **cfs_rq; /* by CPU */
+	struct task_group *parent;
 };
 
 struct css_set {
@@ -136,7 +143,17 @@ struct sched_info {
 	unsigned long long last_queued;  /* since when it waits for a CPU; 0: it does not */
 };
 
+struct task_group;
+
+struct cfs_rq {
+	struct rq *rq;
+	struct task_group *tg;
+	unsigned int throttled : 1; /* an int before Linux 6.18: read it as a bit field, which finds either */
+	int throttle_count;         /* how many of it and of those above have used up their quota */
+};
+
 struct sched_entity {
+	struct cfs_rq *cfs_rq; /* of its cgroup, on its CPU, whatever its class */
 	__u64 sum_exec_runtime;
 	__u64 prev_sum_exec_runtime; /* when it last came to a CPU; of the fair class alone */
 	unsigned char sched_delayed; /* since Linux 6.12: it sleeps, and is still in its queue */
@@ -148,6 +165,7 @@ struct task_delay_info {
 
 /* Types that a kernel has with an option: CONFIG_IRQ_TIME_ACCOUNTING, CONFIG_PARAVIRT_TIME_ACCOUNTING. */
 struct rq {
+	__u64 clock; /* valid for who holds the queue's lock; sched_info is in its terms */
 	__u64 prev_irq_time;
 	__u64 prev_steal_time_rq;
 };

@@ -8,13 +8,13 @@
  * deserves a slot. Until then the stack is kept in `offcpu_open`, where the consumer also finds the threads
  * that are still away. So is the stack of the target that woke it, in `offcpu_wakers`.
  */
+#include "bpf/accounts.h"
 #include "bpf/clocks.h"
 #include "bpf/ended.h"
 #include "bpf/sample.h"
 #include "bpf/waker.h"
 
 #define TASK_DEAD 0x80U
-#define PF_EXITING 0x4U
 
 #define SECOND_NS 1000000000ULL
 #define PROGRAM_FRAMES_MAX 6U
@@ -63,6 +63,7 @@ struct thread {
 	__u8 reserved[5];
 	struct counted counted;
 	struct waker waker; /* who ended this interval */
+	struct accounted accounted;
 };
 
 struct clocks_map clocks SEC(".maps");
@@ -298,8 +299,10 @@ static __always_inline __u64 clock_counts_on(const struct thread *thread)
 }
 
 /* Stops counting a thread whose process is no longer a target. */
-static __always_inline void clocks_leave(struct thread *thread, const struct control *shared, __u64 now_ns)
+static __always_inline void stop_counting(struct thread *thread, const struct control *shared, __u64 now_ns)
 {
+	if (thread)
+		account_stop(&thread->accounted);
 	if (thread && clocks_run(&thread->counted, shared))
 		clocks_count(&thread->counted, thread->counted.epoch, thread->counted.cpu, 0, now_ns);
 }
@@ -313,10 +316,30 @@ static __always_inline void clocks_queue(struct thread *thread, struct task_stru
 	if (!shared || !clocks_run(&thread->counted, shared))
 		return;
 	if (!bpf_map_lookup_elem(&targets, &tgid))
-		clocks_leave(thread, shared, now_ns);
+		stop_counting(thread, shared, now_ns);
 	else
 		clocks_count(&thread->counted, thread->counted.epoch, BPF_CORE_READ(task, thread_info.cpu),
 			     CLOCK_RUNNABLE | (thread->counted.counts & CLOCK_IN_MEMSTALL), now_ns);
+}
+
+/* The account of a thread that leaves the CPU, if it is blocked: its end may tell more than ACCOUNT_SLEEP. */
+static __always_inline __u32 account_of(const struct thread *thread)
+{
+	if (thread->stall & STALL_MEMORY || thread->reclaim_depth)
+		return ACCOUNT_MEMORY;
+	return thread->stall & STALL_IO ? ACCOUNT_IO : ACCOUNT_SLEEP;
+}
+
+static __always_inline void account_leaving(struct thread *thread, struct target *target,
+					    struct task_struct *task, __u64 now_ns)
+{
+	__u32 victim = account_victim(target->victim), account = account_of(thread);
+	__u64 lock = thread->state && account == ACCOUNT_SLEEP ? lock_contended(task, target->started_ns) : 0;
+
+	if (victim != target->victim)
+		target->victim = victim;
+	account_leave(&thread->accounted, now_ns, !thread->state, account, lock);
+	thread->accounted.victim = victim;
 }
 
 static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const struct control *shared,
@@ -333,7 +356,7 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 		return;
 	thread = thread_find(task->pid, start_of(task));
 	if (!target || target_is_denied(task)) {
-		clocks_leave(thread, shared, now_ns);
+		stop_counting(thread, shared, now_ns);
 		return;
 	}
 	if (!thread)
@@ -354,6 +377,7 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 	thread->left_ns = now_ns;
 	thread->has_stack = thread->has_waker_stack = 0;
 	thread->waker.kind = WAKER_UNKNOWN;
+	account_leaving(thread, target, task, now_ns);
 	if (clocks_join(&thread->counted, shared))
 		clocks_count(&thread->counted, thread->counted.epoch, bpf_get_smp_processor_id(),
 			     clock_counts_off(thread), now_ns);
@@ -472,8 +496,13 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 	__u64 blocked_ns, queued_ns, away_ns, carried_blocked_ns, carried_queued_ns;
 	struct open_interval *open;
 
+	if (!thread && !(task->flags & PF_EXITING))
+		thread = thread_make(tid, start_of(task));
 	if (!thread)
 		return;
+	account_return(&thread->accounted, now_ns, task->sched_info.run_delay, task->sched_info.last_queued);
+	if (thread->reclaim_depth)
+		account_reclaim_begins(&thread->accounted, now_ns);
 	if (clocks_run(&thread->counted, shared))
 		clocks_count(&thread->counted, thread->counted.epoch, bpf_get_smp_processor_id(),
 			     clock_counts_on(thread), now_ns);
@@ -530,6 +559,18 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 	thread->left_ns = 0;
 }
 
+/* Nothing is counted, so what threads do is not known any more. */
+static __always_inline void account_quiet(struct task_struct *from, struct task_struct *to)
+{
+	struct thread *thread = thread_find(from->pid, start_of(from));
+
+	if (thread)
+		account_stop(&thread->accounted);
+	thread = thread_find(to->pid, start_of(to));
+	if (thread)
+		account_stop(&thread->accounted);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct task_struct *to)
 {
@@ -542,6 +583,7 @@ int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct tas
 
 	if (is_retired())
 		return 0;
+	account_switch(bpf_get_smp_processor_id());
 	if (is_dead)
 		ended_leave_cpu(from);
 	/* a process may have been a target while the thread ran */
@@ -555,6 +597,7 @@ int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct tas
 		return 0;
 	if (is_quiet(shared, now_ns)) {
 		state->tid = 0;
+		account_quiet(from, to);
 		return 0;
 	}
 	if (leaves && !(from->flags & PF_KTHREAD))
@@ -631,6 +674,20 @@ static __always_inline void note_waker(void *ctx, struct cpu_state *state, const
 	bucket_charge(&state->stacks, hz, bpf_ktime_get_ns() - began_ns);
 }
 
+/* Who gives a lock tells what it did while it had it. */
+static __always_inline void account_waker(struct thread *thread)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), then = ACCOUNTS;
+	struct thread *waker;
+
+	if (thread->accounted.does != ACCOUNTED_BLOCKED || thread->accounted.account != ACCOUNT_SLEEP)
+		return;
+	waker = thread->accounted.lock ? bpf_map_lookup_elem(&offcpu_threads, &tid) : NULL;
+	if (waker)
+		then = account_longest(&waker->accounted);
+	account_waking(&thread->accounted, then);
+}
+
 /*
  * Of a thread that was blocked for WAKER_MIN_NS or longer and may get a slot. This fires before the woken thread gets a
  * run queue, while the current thread is the one that wakes it.
@@ -647,7 +704,10 @@ int BPF_PROG(offcpu_waking, struct task_struct *task)
 	if (!is_tracked(tid) || is_retired())
 		return 0;
 	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
-	if (!thread || !thread->left_ns || thread->woken_ns || !thread->has_stack)
+	if (!thread)
+		return 0;
+	account_waker(thread);
+	if (!thread->left_ns || thread->woken_ns || !thread->has_stack)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
 	shared = control_get();
@@ -655,6 +715,13 @@ int BPF_PROG(offcpu_waking, struct task_struct *task)
 	if (now_ns - thread->left_ns >= WAKER_MIN_NS && shared && state && !is_quiet(shared, now_ns))
 		note_waker(ctx, state, shared, thread, tid, now_ns);
 	return 0;
+}
+
+/* last_queued is 0 while it runs. */
+static __always_inline void account_queued(struct thread *thread, struct task_struct *task)
+{
+	account_queue(&thread->accounted, task->thread_info.cpu, task->sched_info.run_delay,
+		      task->sched_info.last_queued, (__u64)BPF_CORE_READ(task, se.cfs_rq));
 }
 
 /* A thread woken before it left the CPU has left_ns 0 and is skipped. */
@@ -668,7 +735,10 @@ int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 	if (!is_tracked(tid) || is_retired())
 		return 0;
 	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
-	if (!thread || !thread->left_ns || thread->woken_ns)
+	if (!thread)
+		return 0;
+	account_queued(thread, task);
+	if (!thread->left_ns || thread->woken_ns)
 		return 0;
 	thread->woken_ns = bpf_ktime_get_ns();
 	clocks_queue(thread, task, thread->woken_ns);
@@ -676,6 +746,20 @@ int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 	if (open)
 		open->sample.woken_ns = thread->woken_ns;
 	return 0;
+}
+
+/* Its time begins when it is queued. */
+static __always_inline void account_born(struct thread *thread, struct task_struct *task, __u64 now_ns)
+{
+	struct target *target;
+	__u32 tgid = task->tgid;
+
+	target = bpf_map_lookup_elem(&targets, &tgid);
+	thread->accounted = (struct accounted){ .at_ns = task->sched_info.last_queued,
+						.at_monotonic = now_ns,
+						.victim = target ? target->victim : 0,
+						.does = ACCOUNTED_QUEUED };
+	account_queued(thread, task);
 }
 
 /* A new thread begins in the run queue. */
@@ -694,6 +778,7 @@ int BPF_PROG(offcpu_wakeup_new, struct task_struct *task)
 	if (!thread)
 		return 0;
 	thread->left_ns = thread->woken_ns = now_ns;
+	account_born(thread, task, now_ns);
 	/* the current thread is its parent, in the cgroup that the child begins in */
 	if (clocks_join(&thread->counted, shared))
 		clocks_queue(thread, task, now_ns);
@@ -710,11 +795,27 @@ static __always_inline void forget(__u32 tid)
 		return;
 	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	if (shared)
-		clocks_leave(thread, shared, bpf_ktime_get_ns());
+		stop_counting(thread, shared, bpf_ktime_get_ns());
 	if (!bpf_map_delete_elem(&offcpu_threads, &tid))
 		__sync_fetch_and_sub(&tracked[tid % TRACKED_SLOTS], 1);
 	bpf_map_delete_elem(&offcpu_open, &tid);
 	bpf_map_delete_elem(&offcpu_wakers, &tid);
+}
+
+__noinline int offcpu_forget(__u32 tid)
+{
+	forget(tid);
+	return 0;
+}
+
+/* Of the current thread. */
+static __always_inline void forget_running(__u32 tid)
+{
+	struct thread *thread = is_tracked(tid) ? bpf_map_lookup_elem(&offcpu_threads, &tid) : NULL;
+
+	if (thread)
+		account_run(&thread->accounted, bpf_ktime_get_ns());
+	forget(tid);
 }
 
 /* Runs while quiet, too, and for threads that are no longer targets: nothing else deletes their entries. */
@@ -725,7 +826,7 @@ int BPF_PROG(offcpu_exit, struct task_struct *task)
 
 	if (is_retired() || task->flags & PF_KTHREAD)
 		return 0;
-	forget(task->pid);
+	forget_running(task->pid);
 	if (BPF_CORE_READ(task, signal, live.counter) == 0)
 		bpf_map_delete_elem(&totals, &tgid);
 	return 0;
@@ -736,7 +837,96 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(offcpu_exec, struct task_struct *task, int pid_before)
 {
 	if (!is_retired() && pid_before != task->pid)
-		forget(pid_before);
+		forget_running(pid_before);
+	return 0;
+}
+
+/* Fires under the lock of the queue that it leaves, when the kernel has taken it out of there; or while it is blocked. */
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(offcpu_migrate, struct task_struct *task, int cpu)
+{
+	__u32 tid = task->pid;
+	struct thread *thread;
+
+	if (!is_tracked(tid) || is_retired())
+		return 0;
+	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
+	if (thread && thread->accounted.place)
+		account_migrate(&thread->accounted, (__u32)cpu, task->sched_info.run_delay,
+				run_queue_of(task)->clock);
+	return 0;
+}
+
+__noinline int offcpu_tick(__u64 now_ns)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 tgid = task->tgid, tid = task->pid;
+	struct target *target;
+	struct thread *thread;
+
+	account_switch(bpf_get_smp_processor_id());
+	if (!may_be_target(task))
+		return 0;
+	target = bpf_map_lookup_elem(&targets, &tgid);
+	if (!target || task->flags & PF_EXITING)
+		return 0;
+	thread = thread_find(tid, start_of(task));
+	if (!thread)
+		thread = thread_make(tid, start_of(task));
+	if (thread) {
+		thread->accounted.victim = account_victim(target->victim);
+		account_run(&thread->accounted, now_ns);
+	}
+	return 0;
+}
+
+__noinline int offcpu_meet(__u32 tid, __u64 began_ns, __u32 tgid, __u32 account, __u64 run_delay)
+{
+	const struct target *target = bpf_map_lookup_elem(&targets, &tgid);
+	struct thread *thread;
+
+	if (!target || account >= ACCOUNTS || (is_tracked(tid) && thread_find(tid, began_ns)))
+		return 0;
+	thread = thread_make(tid, began_ns);
+	if (!thread)
+		return 0;
+	thread->accounted.at_monotonic = bpf_ktime_get_ns();
+	thread->accounted.seen_ns = thread->accounted.left_delay_ns = run_delay;
+	thread->accounted.victim = target->victim;
+	thread->accounted.account = (__u8)account;
+	thread->accounted.does = ACCOUNTED_BLOCKED;
+	return 0;
+}
+
+/* The iterator `away`: what is in no sum yet, because its end will tell its account, or nothing was seen of the thread. */
+SEC("iter/task")
+int walk_away(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct away_record record = { .header = { RECORD_AWAY, sizeof(record) }, .account = ACCOUNTS };
+	const struct target *target;
+	const struct thread *thread;
+	__u32 tgid;
+
+	if (is_retired() || !task || task->flags & PF_KTHREAD || task->exit_state)
+		return 0;
+	tgid = task->tgid;
+	target = bpf_map_lookup_elem(&targets, &tgid);
+	if (!target || policy_denies_thread(task))
+		return 0;
+	record.victim = target->victim;
+	record.cgroup_id = task->cgroups->dfl_cgrp->kn->id;
+	read_comm(task->group_leader, record.comm);
+	thread = thread_find(task->pid, task->start_boottime);
+	if (!thread || thread->accounted.does == ACCOUNTED_NOT) {
+		record.account = task->__state ? account_of_blocked(task) : ACCOUNT_REST;
+		record.since_ns = target->since_ns;
+	} else if (thread->accounted.does == ACCOUNTED_BLOCKED) {
+		record.account = thread->accounted.account;
+		record.since_ns = thread->accounted.at_monotonic;
+		record.until_ns = thread->woken_ns;
+	}
+	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
 	return 0;
 }
 
@@ -753,7 +943,7 @@ static __always_inline void clocks_stall(struct thread *thread, __u64 now_ns)
  * Most memory stall is on-CPU time in reclaim and compaction. PSI brackets it where these tracepoints are
  * (mm/page_alloc.c, mm/memcontrol.c: psi_memstall_enter()). The sections may nest.
  */
-static __always_inline void enter_reclaim(void)
+static __always_inline void enter_reclaim(bool at_limit)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 tgid = task->tgid;
@@ -767,6 +957,8 @@ static __always_inline void enter_reclaim(void)
 	if (thread && !thread->reclaim_depth++) {
 		thread->reclaim_ns = bpf_ktime_get_ns();
 		thread->reclaim_off_ns = 0;
+		thread->accounted.at_limit = at_limit;
+		account_reclaim_begins(&thread->accounted, thread->reclaim_ns);
 		clocks_stall(thread, thread->reclaim_ns);
 	}
 }
@@ -780,6 +972,7 @@ static __always_inline void leave_reclaim(void)
 
 	if (!thread || !thread->reclaim_depth || --thread->reclaim_depth)
 		return;
+	account_reclaim_ends(&thread->accounted, bpf_ktime_get_ns());
 	clocks_stall(thread, bpf_ktime_get_ns());
 	sums = totals_find(task->tgid, BPF_CORE_READ(task, group_leader, start_boottime));
 	if (!sums)
@@ -792,13 +985,13 @@ static __always_inline void leave_reclaim(void)
 	SEC("tp_btf/" #tracepoint) int BPF_PROG(tracepoint)                                                  \
 	{                                                                                                    \
 		if (!is_retired())                                                                           \
-			does();                                                                              \
+			does;                                                                                \
 		return 0;                                                                                    \
 	}
 
-RECLAIM_TRACEPOINT(mm_vmscan_direct_reclaim_begin, enter_reclaim)
-RECLAIM_TRACEPOINT(mm_vmscan_direct_reclaim_end, leave_reclaim)
-RECLAIM_TRACEPOINT(mm_vmscan_memcg_reclaim_begin, enter_reclaim)
-RECLAIM_TRACEPOINT(mm_vmscan_memcg_reclaim_end, leave_reclaim)
-RECLAIM_TRACEPOINT(mm_compaction_begin, enter_reclaim)
-RECLAIM_TRACEPOINT(mm_compaction_end, leave_reclaim)
+RECLAIM_TRACEPOINT(mm_vmscan_direct_reclaim_begin, enter_reclaim(false))
+RECLAIM_TRACEPOINT(mm_vmscan_direct_reclaim_end, leave_reclaim())
+RECLAIM_TRACEPOINT(mm_vmscan_memcg_reclaim_begin, enter_reclaim(true))
+RECLAIM_TRACEPOINT(mm_vmscan_memcg_reclaim_end, leave_reclaim())
+RECLAIM_TRACEPOINT(mm_compaction_begin, enter_reclaim(false))
+RECLAIM_TRACEPOINT(mm_compaction_end, leave_reclaim())

@@ -20,6 +20,9 @@ struct {
 	__type(value, struct scratch);
 } oncpu_scratch SEC(".maps");
 
+/* Of bpf/offcpu.bpf.c: puts into the accounts what the current thread has run, and for how long others waited for it. */
+int offcpu_tick(__u64 now_ns);
+
 /* Set by the loader. */
 const volatile __u64 oncpu_period_ns = 1;
 
@@ -75,6 +78,7 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 			count(COUNTER_SAMPLES_QUIET);
 		return 0;
 	}
+	offcpu_tick(now_ns);
 	of = whose_sample(task, target);
 	if (of < 0)
 		return 0;

@@ -28,8 +28,19 @@
 #define CALL_EXIT 60U
 #define CALL_FUTEX 202U
 #define CALL_EXIT_GROUP 231U
+#define CALL_SPLICE 275U
+#define CALL_SENDMMSG 307U
+/* read, write, close, readv, writev, sendfile, connect, sendto, recvfrom, sendmsg, recvmsg, shutdown, exit */
+#define CALLS_THAT_SEND                                                                                      \
+	(1ULL << 0 | 1ULL << 1 | 1ULL << 3 | 1ULL << 19 | 1ULL << 20 | 1ULL << 40 | 1ULL << 42 |             \
+	 1ULL << 44 | 1ULL << 45 | 1ULL << 46 | 1ULL << 47 | 1ULL << 48 | 1ULL << 60)
 #define CALL_FUTEX_WAKE 454U /* since Linux 6.7 */
 #define CALL_FUTEX_WAIT 455U
+
+/* How a waiter finds a lock that is taken and waited for, in user space: U. Drepper, Futexes Are Tricky, section 6; futex(2) */
+#define FUTEX_IS_CONTENDED 2U
+#define FUTEX_WAITERS 0x80000000U
+#define FUTEX_TID_MASK 0x3fffffffU
 
 #define BIT_OF(number) (1U << (number))
 #define FUTEX_WAITS                                                                                          \
@@ -92,6 +103,38 @@ static __always_inline __u64 lock_awaited(struct task_struct *task, __u64 starte
 	return lock_hash((__u32)task->tgid, started_ns, registers->di);
 }
 
+/*
+ * As lock_awaited(), of a futex that is a lock: the value that the thread expects there says that a lock is taken and waited
+ * for, or the kernel keeps its owner (FUTEX_LOCK_PI). Condition variables, semaphores, and threads that are parked expect
+ * other values.
+ */
+static __always_inline __u64 lock_contended(struct task_struct *task, __u64 started_ns)
+{
+	const struct pt_regs___kernel *registers = (const struct pt_regs___kernel *)bpf_task_pt_regs(task);
+	__s64 call = system_call_of(registers);
+	__u32 operation = (__u32)registers->si & FUTEX_OPERATION, value;
+
+	if (call != CALL_FUTEX && call != CALL_FUTEX_WAIT)
+		return 0;
+	value = (__u32)(call == CALL_FUTEX ? registers->dx : registers->si);
+	if (value != FUTEX_IS_CONTENDED &&
+	    !(value & FUTEX_WAITERS && (value & FUTEX_TID_MASK) != FUTEX_TID_MASK) &&
+	    !(call == CALL_FUTEX && (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2)))
+		return 0;
+	return lock_awaited(task, started_ns);
+}
+
+/* System calls in which a thread may send to its own host, or acknowledge what it has received from there. */
+static __always_inline bool may_send(struct task_struct *task)
+{
+	struct system_call call = system_call_read(task);
+
+	return call.number >= 0 &&
+	       (call.number < 64 ? CALLS_THAT_SEND >> call.number & 1
+				 : call.number == CALL_EXIT_GROUP || call.number == CALL_SPLICE ||
+					   call.number == CALL_SENDMMSG);
+}
+
 /* True if the current thread gives a futex free: in futex(2), or at its end, which wakes those that join it. */
 static __always_inline bool releases_lock(struct task_struct *task)
 {
@@ -106,6 +149,14 @@ static __always_inline bool releases_lock(struct task_struct *task)
 	return call == CALL_FUTEX_WAKE || call == CALL_EXIT || call == CALL_EXIT_GROUP;
 }
 
+/* True if the current thread gives this lock free, in futex(2). */
+static __always_inline bool lock_is_released(struct task_struct *task, __u64 started_ns, __u64 lock)
+{
+	const struct pt_regs___kernel *registers = (const struct pt_regs___kernel *)bpf_task_pt_regs(task);
+
+	return releases_lock(task) && lock_hash((__u32)task->tgid, started_ns, registers->di) == lock;
+}
+
 #else
 
 static __always_inline struct system_call system_call_read(struct task_struct *task)
@@ -118,7 +169,22 @@ static __always_inline __u64 lock_awaited(struct task_struct *task, __u64 starte
 	return 0;
 }
 
+static __always_inline __u64 lock_contended(struct task_struct *task, __u64 started_ns)
+{
+	return 0;
+}
+
 static __always_inline bool releases_lock(struct task_struct *task)
+{
+	return false;
+}
+
+static __always_inline bool lock_is_released(struct task_struct *task, __u64 started_ns, __u64 lock)
+{
+	return false;
+}
+
+static __always_inline bool may_send(struct task_struct *task)
 {
 	return false;
 }

@@ -33,6 +33,7 @@ static __always_inline void decide(struct task_struct *task, const char *comm_of
 	if (is_retired() || !shared || is_quiet(shared, bpf_ktime_get_ns()) || !is_process(task))
 		return;
 	bpf_probe_read_kernel_str(comm, sizeof(comm), comm_of_kernel);
+	target_forget_victim(BPF_CORE_READ(task, tgid));
 	target_decide(shared, task, comm, report);
 }
 
@@ -87,6 +88,7 @@ int BPF_PROG(target_moved, struct cgroup *to, const char *path, struct task_stru
 	if (is_retired() || !known || !shared || is_quiet(shared, bpf_ktime_get_ns()) ||
 	    target_is_denied(task))
 		return 0;
+	target_forget_victim(tgid);
 	cgroup_path_tell(task);
 	return 0;
 }

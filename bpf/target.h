@@ -48,6 +48,16 @@ static __always_inline __u64 cgroup_id_of(struct task_struct *task)
 	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 }
 
+/* A name that the kernel pads with zeros (strscpy_pad() in __set_task_comm()), read without a helper. */
+static __always_inline void read_comm(struct task_struct *task, char comm[ABI_COMM_BYTES])
+{
+	const __u64 *from = (const void *)task->comm;
+	__u64 *to = (void *)comm;
+
+	to[0] = from[0];
+	to[1] = from[1];
+}
+
 /* Only a PROCESS_MATCHED carries `comm`, cgroup and uid; `comm` may be NULL for the other kinds. */
 static __always_inline void report_process(__u32 kind, struct task_struct *leader, const char *comm,
 					   const struct target *target)
@@ -104,6 +114,15 @@ static __always_inline void target_forget_program(__u32 tgid)
 static __always_inline int targets_put(__u32 tgid, const struct target *target)
 {
 	return put_counted(&targets, &tgid, target, &targeted[tgid % TARGETED_SLOTS]);
+}
+
+/* Its name or its cgroup changes, and with that whose time its time is. */
+static __always_inline void target_forget_victim(__u32 tgid)
+{
+	struct target *target = bpf_map_lookup_elem(&targets, &tgid);
+
+	if (target)
+		target->victim = 0;
 }
 
 /* Returns 0, or a negative errno if it was not there. */

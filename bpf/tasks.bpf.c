@@ -6,6 +6,7 @@
  * cgroup that user space does not know. It sends no events: ten thousand new targets at once would overflow that
  * ring.
  */
+#include "bpf/accounts.h"
 #include "bpf/target.h"
 #include "bpf/usage.h"
 
@@ -151,6 +152,23 @@ static __noinline int show_process(struct bpf_iter__task *ctx, struct task_struc
 	return 0;
 }
 
+/* A thread that has become a target's while it was blocked is blocked still: its accounts begin here. */
+static __always_inline void account(struct task_struct *task, bool is_leader)
+{
+	__u64 comm[2];
+
+	if (is_leader) {
+		read_comm(task, (char *)comm);
+		account_target(task->tgid, comm[0], comm[1], cgroup_id_of(task));
+	}
+	if (task->__state && !(task->flags & PF_EXITING))
+		offcpu_meet(task->pid, task->start_boottime, task->tgid, account_of_blocked(task),
+			    task->sched_info.run_delay);
+	/* its exit may have found nothing to forget */
+	if (task->flags & PF_EXITING)
+		offcpu_forget(task->pid);
+}
+
 SEC("iter/task")
 int walk_tasks(struct bpf_iter__task *ctx)
 {
@@ -164,5 +182,7 @@ int walk_tasks(struct bpf_iter__task *ctx)
 	is_leader = task->pid == task->tgid;
 	if (is_leader ? show_process(ctx, task) : show_thread(ctx, task))
 		show_denied(ctx, task, is_leader);
+	else if (may_be_target(task))
+		account(task, is_leader);
 	return 0;
 }

@@ -133,16 +133,6 @@ static __noinline __attribute__((unused)) bool is_hidden(struct task_struct *tas
 	       (!policy.bystanders && !is_target(task));
 }
 
-/* A name that the kernel pads with zeros (strscpy_pad() in __set_task_comm()), read without a helper. */
-static __always_inline void read_comm(struct task_struct *task, char comm[ABI_COMM_BYTES])
-{
-	const __u64 *from = (const void *)task->comm;
-	__u64 *to = (void *)comm;
-
-	to[0] = from[0];
-	to[1] = from[1];
-}
-
 /*
  * Of bpf/thread_look.bpf.c: THREAD_*, from task_struct.__state and .exit_state, whether the thread is on a CPU, and whether
  * it is in a run queue and not about to leave it.

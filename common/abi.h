@@ -24,6 +24,7 @@
  *      handlers; time in reclaim of every process; kills; what captures on demand want
  *  10  looks at the states of threads, and at the activity of all
  *  11  where a Java virtual machine of the HotSpot kind says how its compiled code is unwound
+ *  12  accounts of where the time of targets' threads went, and who they waited for
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -31,7 +32,7 @@
 #include <linux/types.h>
 
 #ifndef BOURDON_ABI /* tests/e2e/upgrade.bats builds with another number */
-#define BOURDON_ABI 11U
+#define BOURDON_ABI 12U
 #endif
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
@@ -49,6 +50,7 @@
 #define RECORD_KILL 10U
 #define RECORD_LOOK 11U
 #define RECORD_ACTIVITY 12U
+#define RECORD_AWAY 13U
 
 struct record_header {
 	__u16 type;  /* RECORD_* */
@@ -161,7 +163,7 @@ struct target {
 	__u64 started_ns; /* start of the process, CLOCK_BOOTTIME: with the tgid, its identity */
 	__u64 since_ns;   /* when it became a target, CLOCK_MONOTONIC */
 	__u32 pattern_id;
-	__u32 reserved;
+	__u32 victim; /* key in `victims`; 0: none yet, or its name or cgroup has changed */
 };
 
 #define TARGETS_DEFAULT 16384U
@@ -228,7 +230,10 @@ struct control {
 	__u32 wanted;
 	/* a new number: the iterator `states` tells the stack of each thread again */
 	__u32 looks_series;
-	__u64 reserved3[7];
+	/* how long a slot of `victims` and `blame` is: 2^(ACCOUNT_SLOT_BITS + this) ns; more than ACCOUNT_SLOT_MORE_MAX is 0 */
+	__u32 account_slot_more;
+	__u32 recorder; /* tgid of the consumer. Any number is safe: it only labels that process and its children */
+	__u64 reserved3[6];
 	/* written by programs, in a cache line of its own */
 	__u64 unmapped; /* number of user stacks that led to an address outside the process's tables */
 	__u64 reserved2[7];
@@ -891,6 +896,84 @@ struct cgroup_record {
 /* Elements of cgroups_known: cgroup id -> 1. The consumer forgets before it has so many. */
 #define CGROUPS_KNOWN 32768U
 
+/*
+ * ---- victims: where the time of targets' threads went; blame: who they waited for ----
+ *
+ * A victim is all threads of targets with one name in one cgroup. Its time is summed by account, and its waiting also by
+ * party, each in a ring of slots of equal length: the slot of a moment of CLOCK_MONOTONIC is that moment's number of slots
+ * since 0, modulo ACCOUNT_SLOTS. An interval counts in the slots that it covers.
+ */
+
+#define ACCOUNT_RAN 0U
+#define ACCOUNT_MEMORY 1U    /* in reclaim, running; or blocked in a memory stall */
+#define ACCOUNT_THROTTLED 2U /* runnable, while its cgroup or one above has used up its quota */
+#define ACCOUNT_QUEUED 3U    /* runnable otherwise */
+#define ACCOUNT_IO 4U
+#define ACCOUNT_LOCK 5U    /* for a futex that is a lock: a thread that released it ended the wait */
+#define ACCOUNT_NETWORK 6U /* another host ended it */
+#define ACCOUNT_PEER 7U    /* another thread of this host did */
+#define ACCOUNT_SLEEP 8U
+#define ACCOUNT_REST 9U /* the kernel programs do not know: they did not see a switch */
+#define ACCOUNTS 10U
+#define ACCOUNT_NAMES "ran", "memory", "throttled", "queued", "io", "lock", "network", "peer", "sleep", "rest"
+
+#define ACCOUNT_SLOTS 64U        /* a power of two */
+#define ACCOUNT_SLOT_BITS 30U    /* 1.07 s, or by control.account_slot_more longer */
+#define ACCOUNT_SLOT_MORE_MAX 4U /* 17 s, and all slots together 1,099 s */
+/* A slot: the number of its span in the upper 16 bits, ns in the others. A slot of another number is empty. */
+#define ACCOUNT_SLOT_NS_BITS 48U
+
+struct victim_sums {
+	char comm[ABI_COMM_BYTES]; /* of the group leader */
+	__u64 cgroup_id;
+	__u64 slots[ACCOUNTS][ACCOUNT_SLOTS];
+};
+
+#define VICTIMS_MAX 512U
+
+#define BLAME_PROCESS                                                                                        \
+	0U /* the members comm and cgroup_id say whom; for kinds that say nothing of them they are 0 */
+#define BLAME_KERNEL 1U   /* a kernel thread; of those named kworker/..., only this word */
+#define BLAME_RECORDER 2U /* the consumer, or a child of it */
+#define BLAME_QUOTA 3U    /* the cgroup whose quota was used up: its id, and the begin of its name */
+#define BLAME_IRQ 4U
+#define BLAME_STEAL 5U
+#define BLAME_NOBODY 6U /* the CPU was idle */
+#define BLAME_DENIED 7U /* root's policy does not let it be named */
+#define BLAME_UNSEEN                                                                                         \
+	8U /* the kernel counted the wait, and the programs did not see it; or another host ended it */
+#define BLAME_LIMIT 9U /* a cgroup's memory limit, to which reclaim goes back */
+#define BLAME_KINDS 10U
+
+struct blame_key {
+	__u32 victim;
+	__u8 wait; /* ACCOUNT_* */
+	__u8 by;   /* BLAME_* */
+	__u8 then; /* ACCOUNT_LOCK: the account of the party meanwhile; ACCOUNTS: not known. Otherwise ACCOUNTS */
+	__u8 reserved;
+	__u64 cgroup_id;
+	char comm[ABI_COMM_BYTES];
+};
+
+struct blame_sums {
+	__u64 slots[ACCOUNT_SLOTS];
+};
+
+#define BLAME_MAX 8192U
+
+/* ---- away: a record of each thread of a target, with what it does at the moment ---- */
+
+struct away_record {
+	struct record_header header;
+	__u32 victim;  /* 0: not known */
+	__u32 account; /* of the interval since since_ns, which is in no sum yet; ACCOUNTS: there is none */
+	__u32 reserved;
+	__u64 since_ns; /* CLOCK_MONOTONIC */
+	__u64 until_ns; /* 0: it has not ended */
+	__u64 cgroup_id;
+	char comm[ABI_COMM_BYTES]; /* of the group leader */
+};
+
 /* ---- counters: per-CPU array, one element each ---- */
 
 #define COUNTER_SAMPLES_ONCPU 0U
@@ -918,7 +1001,10 @@ struct cgroup_record {
 #define COUNTER_INTERRUPTS_LOST 22U /* interrupts that were not summed: there are more than INTERRUPTS_MAX */
 #define COUNTER_KILLS_LOST                                                                                   \
 	23U /* kills that were not told: too many of one uid, or the ring was a quarter full */
-#define COUNTERS 24U
+#define COUNTER_ACCOUNTS_LOST                                                                                \
+	24U /* intervals of targets' threads that found no room in `victims` or `blame` */
+#define COUNTER_ACCOUNTS_FIXED 25U /* waits for a CPU whose length the kernel's own sums corrected */
+#define COUNTERS 26U
 
 #define ABI_CHECK(type, member, at)                                                                          \
 	_Static_assert(__builtin_offsetof(struct type, member) == (at), #type "." #member " moved")
@@ -983,6 +1069,12 @@ ABI_CHECK(kill_record, comm, 72);
 ABI_SIZE(look_record, 72);
 ABI_CHECK(look_record, comm, 48);
 ABI_CHECK(look_record, depth, 68);
+ABI_SIZE(victim_sums, 5144);
+ABI_CHECK(victim_sums, slots, 24);
+ABI_SIZE(blame_key, 32);
+ABI_CHECK(blame_key, cgroup_id, 8);
+ABI_SIZE(blame_sums, 512);
+ABI_SIZE(away_record, 56);
 ABI_SIZE(ended_key, 48);
 ABI_SIZE(ended_sums, 64);
 ABI_SIZE(ended_record, 112);

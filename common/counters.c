@@ -31,6 +31,8 @@ const char *const counter_names[COUNTERS] = {
 	[COUNTER_SAMPLES_OTHERS] = "others-samples",
 	[COUNTER_INTERRUPTS_LOST] = "interrupts-lost",
 	[COUNTER_KILLS_LOST] = "kills-lost",
+	[COUNTER_ACCOUNTS_LOST] = "accounts-lost",
+	[COUNTER_ACCOUNTS_FIXED] = "accounts-corrected",
 };
 
 int counters_read(int map_fd, uint64_t ret_values[COUNTERS])

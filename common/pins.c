@@ -17,6 +17,9 @@ const struct pin_map_spec pin_maps[PIN_MAPS] = {
 	[PIN_OFFCPU_OPEN] = { "offcpu_open", BPF_MAP_TYPE_HASH, sizeof(__u32), sizeof(struct open_interval),
 			      0440 },
 	[PIN_TOTALS] = { "totals", BPF_MAP_TYPE_HASH, sizeof(__u32), sizeof(struct totals), 0440 },
+	[PIN_VICTIMS] = { "victims", BPF_MAP_TYPE_LRU_HASH, sizeof(__u32), sizeof(struct victim_sums), 0440 },
+	[PIN_BLAME] = { "blame", BPF_MAP_TYPE_LRU_HASH, sizeof(struct blame_key), sizeof(struct blame_sums),
+			0440 },
 	[PIN_ENDED] = { "ended", BPF_MAP_TYPE_HASH, sizeof(struct ended_key), sizeof(struct ended_sums),
 			0660 },
 	[PIN_INTERRUPTS] = { "interrupts", BPF_MAP_TYPE_PERCPU_HASH, sizeof(struct interrupt_key),
@@ -48,6 +51,6 @@ const struct pin_map_spec pin_maps[PIN_MAPS] = {
 };
 
 const char *const pin_iterators[PIN_ITERATORS] = {
-	[PIN_TASKS] = "tasks", [PIN_MAPPINGS] = "mappings", [PIN_STATES] = "states",
-	[PIN_LOOKS] = "looks", [PIN_THREADS] = "threads",   [PIN_STACKS] = "stacks",
+	[PIN_TASKS] = "tasks", [PIN_MAPPINGS] = "mappings", [PIN_STATES] = "states", [PIN_LOOKS] = "looks",
+	[PIN_AWAY] = "away",   [PIN_THREADS] = "threads",   [PIN_STACKS] = "stacks",
 };

@@ -31,6 +31,8 @@ enum pin_map {
 	PIN_OFFCPU,
 	PIN_OFFCPU_OPEN,
 	PIN_TOTALS,
+	PIN_VICTIMS,
+	PIN_BLAME,
 	PIN_ENDED,
 	PIN_INTERRUPTS,
 	PIN_IRQ_NAMES,
@@ -71,6 +73,7 @@ enum pin_iterator {
 	PIN_MAPPINGS,
 	PIN_STATES,
 	PIN_LOOKS,
+	PIN_AWAY,
 	PIN_THREADS, /* from here on: text, and pinned for readers, too */
 	PIN_STACKS,
 	PIN_ITERATORS,

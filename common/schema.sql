@@ -375,6 +375,38 @@ CREATE TABLE machine_time(
 	PRIMARY KEY(capture_id, part)
 ) STRICT, WITHOUT ROWID;
 
+-- Where the time of the targets' threads went, from the begin of the wanted history to the end: each moment of each thread is in
+-- one account, the first that fits. Summed by the kernel programs; without rows, they could not be read, or it is a baseline.
+-- victim: `PROGRAM in UNIT`, or its cgroup, or alone.
+CREATE TABLE account(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	victim TEXT NOT NULL,
+	account TEXT NOT NULL,          -- memory|ran|throttled|queued|io|lock|network|peer|sleep|rest
+	threads INTEGER NOT NULL,       -- of the victim, at the end
+	ns INTEGER NOT NULL,            -- of all its threads
+	PRIMARY KEY(capture_id, victim, account)
+) STRICT, WITHOUT ROWID;
+
+-- Who the waiting threads of a victim waited for: each waiting ns is in one row, so n threads that wait for one are n times.
+CREATE TABLE blame(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	victim TEXT NOT NULL,           -- as account.victim
+	wait TEXT NOT NULL,             -- an account: memory|throttled|queued|io|lock|network|peer
+	role TEXT NOT NULL CHECK(role IN ('own', 'other', 'kernel', 'recorder', 'irq', 'steal', 'quota', 'limit', 'device',
+		'nobody', 'unknown')),
+	program TEXT,                   -- NULL: none, or the sum of those that have no row of their own
+	unit TEXT,                      -- as process.unit
+	cgroup TEXT,
+	tgid INTEGER,                   -- NULL: several processes, or not known
+	processes INTEGER,              -- how many they were; NULL: not known
+	ns INTEGER NOT NULL,
+	-- lock: where it was released; throttled: the cgroup, without a slash its name in cgroup v1; unknown: denied|unseen|
+	-- not recorded|not ended
+	where_text TEXT,
+	then_account TEXT               -- lock: what the thread that held it did meanwhile; NULL: it is of no target
+) STRICT;
+CREATE INDEX blame_by_capture ON blame(capture_id, victim, wait);
+
 -- What interrupts took of the machine's time in the span of usage: each soft-interrupt vector, the busiest hard
 -- interrupts, and without number and name the sum of the other hard ones.
 CREATE TABLE interrupt(
@@ -838,6 +870,20 @@ FROM (
 	) WINDOW same AS (PARTITION BY capture_id, role, unit, container, cgroup, program)
 ) WHERE row = 1
 ORDER BY capture_id DESC, grown_bytes DESC;
+
+-- percent: of what the victim waited in that way.
+CREATE VIEW blame_share AS
+SELECT capture_id, victim, wait, role, party, ns, round(100.0 * ns / nullif(all_ns, 0), 1) AS percent
+FROM (
+	SELECT capture_id, victim, wait, role, party, sum(ns) AS ns, (SELECT sum(a.ns) FROM blame a
+		WHERE a.capture_id = b.capture_id AND a.victim = b.victim AND a.wait = b.wait) AS all_ns
+	FROM (
+		SELECT capture_id, victim, wait, role, ns, iif(program IS NULL, iif(role IN ('quota', 'unknown'), where_text, NULL),
+			program || ifnull(' in ' || ifnull(unit, cgroup), '')) AS party
+		FROM blame
+	) b GROUP BY capture_id, victim, wait, role, party
+)
+ORDER BY capture_id DESC, victim, wait, ns DESC;
 
 CREATE VIEW latency_percentile AS
 WITH cumulative AS (

@@ -403,7 +403,7 @@ void ondemand_leave(struct ondemand *ondemand, uint64_t client, uint64_t now_ns)
 	struct capture *capture = asked ? recorder_asked(ondemand->recorder, asked->serial) : NULL;
 
 	if (capture)
-		capture_shorten(capture, now_ns);
+		recorder_shorten(ondemand->recorder, capture, now_ns);
 }
 
 void ondemand_pace(struct ondemand *ondemand, uint64_t now_ns)

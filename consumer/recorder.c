@@ -5,6 +5,7 @@
 #include "common/log.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* The rings are drained and PSI's totals are read four times a second. */
 #define PACE_NS (CLOCK_SECOND_NS / 4)
@@ -49,6 +50,7 @@ int recorder_open(struct recorder *recorder, const struct recorder_settings *set
 	/* a daemon that crashed during a capture may have left them running */
 	stall_clocks_stop(&recorder->clocks);
 	looker_open(&recorder->looker, kernel, settings->clock);
+	__atomic_store_n(&kernel->control->recorder, (uint32_t)getpid(), __ATOMIC_RELAXED);
 	return open_intervals_init(&recorder->open, kernel);
 }
 
@@ -123,6 +125,8 @@ void recorder_follow(struct recorder *recorder, const struct configuration *conf
 	for (size_t i = 0; i < rules->count; i++)
 		if (rules->rules[i].history_ns > recorder->longest_history_ns)
 			recorder->longest_history_ns = rules->rules[i].history_ns;
+	if (accounts_set_history(recorder->kernel, recorder->longest_history_ns))
+		recorder->accounts_valid_ns = clock_now_ns(recorder->clock);
 	set_budgets(recorder);
 	looker_set_rate(&recorder->looker, configuration->settings.capture_hz);
 	warn_of_history(recorder, rules);
@@ -259,6 +263,45 @@ static const char *path_of_cgroup(void *user, uint64_t cgroup_id)
 	return cgroups_path(user, cgroup_id);
 }
 
+/* The accounts are of the wanted history, whatever the rings have of it. */
+static void begin_accounts(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
+{
+	const struct capture_trigger *trigger = &active->capture->trigger;
+	uint64_t valid_ns = recorder->accounts_valid_ns > recorder->rings.armed_ns
+				    ? recorder->accounts_valid_ns
+				    : recorder->rings.armed_ns;
+
+	accounts_begin(&active->capture->accounts, recorder->kernel,
+		       trigger->triggered_ns - trigger->wanted_history_ns, valid_ns, now_ns);
+}
+
+static void end_accounts(const struct recorder *recorder, const struct active *active)
+{
+	struct capture_scope scope = scope_of(recorder, active);
+	struct accounts_scope of_accounts = capture_scope_of_accounts(&scope);
+	int result = accounts_end(&active->capture->accounts, recorder->kernel, clock_now_ns(recorder->clock),
+				  &of_accounts);
+
+	if (result < 0)
+		log_warning("cannot read the kernel's accounts: %s; a capture has none", strerror(-result));
+}
+
+static void settle_accounts(const struct recorder *recorder, const struct active *active)
+{
+	struct capture_scope scope = scope_of(recorder, active);
+	struct accounts_scope of_accounts = capture_scope_of_accounts(&scope);
+
+	accounts_settle(&active->capture->accounts, &of_accounts);
+}
+
+static void follow_accounts(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
+{
+	struct capture_scope scope = scope_of(recorder, active);
+	struct accounts_scope of_accounts = capture_scope_of_accounts(&scope);
+
+	accounts_follow(&active->capture->accounts, recorder->kernel, now_ns, &of_accounts);
+}
+
 /* Closes the ledger and hands the capture to the store thread. */
 static void end_capture(struct recorder *recorder, size_t position, bool interrupted)
 {
@@ -279,6 +322,7 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	kernel_stats_end(&capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup, now_ns);
 	cgroup_memory_end(&capture->cgroup_memory, cgroups_mount(recorder->cgroups), recorder->usage,
 			  path_of_cgroup, recorder->cgroups, clock_now_ns(recorder->clock));
+	settle_accounts(recorder, active);
 	note_kernel_losses(recorder, active);
 	note_unwatched(recorder, active);
 	capture_note_loss(capture, LOSS_STALE_EVENTS,
@@ -325,6 +369,7 @@ static int begin_capture(struct recorder *recorder, struct active *active, struc
 		return -ENOMEM;
 	}
 	capture_usage_begin(&active->capture->usage, recorder->usage);
+	begin_accounts(recorder, active, trigger->triggered_ns);
 	pressure_open(&active->capture->pressure, cgroups_mount(recorder->cgroups), cgroup);
 	return 0;
 }
@@ -591,11 +636,34 @@ static bool wants_walk(const struct recorder *recorder, uint64_t now_ns)
 	return wanted;
 }
 
+/* Or when a capture ends: what its threads do then is read at once. */
+static uint64_t next_pace_ns(const struct recorder *recorder, uint64_t now_ns)
+{
+	uint64_t due_ns = clock_next_ns(recorder->pace_due_ns, PACE_NS, now_ns);
+
+	for (size_t i = 0; i < recorder->active_count; i++) {
+		uint64_t ends_ns = recorder->active[i].capture->planned_end_ns;
+
+		if (ends_ns > now_ns && ends_ns < due_ns)
+			due_ns = ends_ns;
+	}
+	return due_ns;
+}
+
+void recorder_shorten(struct recorder *recorder, struct capture *capture, uint64_t now_ns)
+{
+	capture_shorten(capture, now_ns);
+	recorder->pace_due_ns = now_ns;
+}
+
 void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 {
 	if (!clock_is_due(recorder->pace_due_ns, now_ns))
 		return;
-	recorder->pace_due_ns = clock_next_ns(recorder->pace_due_ns, PACE_NS, now_ns);
+	recorder->pace_due_ns = next_pace_ns(recorder, now_ns);
+	for (size_t i = 0; i < recorder->active_count; i++)
+		if (capture_is_over(recorder->active[i].capture, now_ns))
+			end_accounts(recorder, &recorder->active[i]);
 	tracking_consume(recorder->tracking); /* paths of cgroups, which alone do not wake the daemon */
 	if (wants_walk(recorder, now_ns))
 		tracking_walk(recorder->tracking);
@@ -611,6 +679,7 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 		}
 		read_pressure(recorder, &recorder->active[i], now_ns);
 		look_at_cgroups(recorder, &recorder->active[i], now_ns);
+		follow_accounts(recorder, &recorder->active[i], now_ns);
 	}
 	keep_gone(recorder);
 }
@@ -643,6 +712,8 @@ void recorder_note_unsampled(struct recorder *recorder, unsigned int cpus)
 
 void recorder_interrupt(struct recorder *recorder)
 {
+	for (size_t i = 0; i < recorder->active_count; i++)
+		end_accounts(recorder, &recorder->active[i]);
 	if (recorder->active_count)
 		tracking_walk(recorder->tracking);
 	while (recorder->active_count) {

@@ -42,6 +42,8 @@ struct recorder {
 	const struct clock *clock;
 	uint64_t pace_due_ns;        /* of the next recorder_pace(); 0: no capture is under way */
 	uint64_t longest_history_ns; /* of all rules in force */
+	uint64_t
+		accounts_valid_ns; /* the slots of the kernel's accounts are as long as they are since then */
 	struct open_intervals open;
 	struct looker looker;
 	/* serve one capture at a time; captures that overlap it have no stall clocks */
@@ -113,11 +115,14 @@ bool recorder_is_calm(const struct recorder *recorder);
  */
 void recorder_take_baseline(struct recorder *recorder, const struct rule *rule, uint64_t now_ns);
 
+/* Ends a capture that is under way at `now_ns`, or leaves its time if that is over. */
+void recorder_shorten(struct recorder *recorder, struct capture *capture, uint64_t now_ns);
+
 /* The capture on demand with that serial number, while it is under way; else NULL. */
 struct capture *recorder_asked(const struct recorder *recorder, uint64_t serial);
 
 /*
- * Call it when pace_due_ns has come, four times a second while a capture is under way: walks where a walk is due, reads
+ * Call it when pace_due_ns has come, four times a second while a capture is under way, and at its end: walks where a walk is due, reads
  * the rings and PSI for all captures, and ends those that are complete.
  */
 void recorder_pace(struct recorder *recorder, uint64_t now_ns);

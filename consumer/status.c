@@ -287,6 +287,8 @@ static const struct {
 	  "nothing to do: that time counts as unaccounted" },
 	{ COUNTER_OFFCPU_UNTRACKED,
 	  "waits of threads were not recorded, because the kernel had no memory for their state", "" },
+	{ COUNTER_ACCOUNTS_LOST, "times of targets' threads found no room among the accounts",
+	  "narrow the rules: 512 programs in a cgroup each have accounts" },
 	{ COUNTER_CLOCKS_LOST, "CPUs went offline and lost their perf clock", "run bourdon-load again" },
 };
 

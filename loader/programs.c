@@ -49,6 +49,7 @@ static int size_maps(const struct programs *programs, uint32_t targets, uint64_t
 		{ bpf->maps.oncpu, slots },
 		{ bpf->maps.offcpu, slots },
 		{ bpf->maps.clocks, programs->rings },
+		{ bpf->maps.wait_cpus, programs->rings },
 		{ bpf->maps.targets, targets },
 		{ bpf->maps.totals, targets },
 		{ bpf->maps.offcpu_threads, (uint64_t)THREADS_A_TARGET * targets },

@@ -24,6 +24,8 @@ static const struct {
 	{ "pressure", "SELECT * FROM pressure WHERE capture_id = ?1 ORDER BY scope, resource, at" },
 	{ "reconciliation", "SELECT * FROM reconciliation WHERE capture_id = ?1" },
 	{ "machine_time", "SELECT * FROM machine_time WHERE capture_id = ?1" },
+	{ "accounts", "SELECT * FROM account WHERE capture_id = ?1" },
+	{ "blame", "SELECT * FROM blame WHERE capture_id = ?1" },
 	{ "machine_bytes", "SELECT * FROM machine_bytes WHERE capture_id = ?1" },
 	{ "interrupts", "SELECT * FROM interrupt WHERE capture_id = ?1" },
 	{ "usage", "SELECT u.*, p.tgid, p.comm, p.exe, p.cgroup, p.unit, p.container, p.runtime FROM usage u "

@@ -214,6 +214,7 @@ static void check_counters(const struct manifest *manifest, struct findings *fin
 		{ COUNTER_EVENTS_LOST, "none needed: the process walk every 30 s finds missed processes" },
 		{ COUNTER_CGROUPS_LOST, "none needed: the paths of cgroups are told again" },
 		{ COUNTER_OFFCPU_UNTRACKED, "raise bourdon-load --targets, or narrow the rules" },
+		{ COUNTER_ACCOUNTS_LOST, "narrow the rules: 512 programs in a cgroup each have accounts" },
 		{ COUNTER_ERRORS_LOST, "" },
 	};
 	static const char name[] = "losses since load";

@@ -32,6 +32,8 @@ static const struct section {
 	  "UNION ALL SELECT 'thread_state', count(*), NULL FROM thread_state WHERE capture_id = ?1 "
 	  "UNION ALL SELECT 'usage', count(*), NULL FROM usage WHERE capture_id = ?1 "
 	  "UNION ALL SELECT 'ended', count(*), NULL FROM ended WHERE capture_id = ?1 "
+	  "UNION ALL SELECT 'account', count(*), NULL FROM account WHERE capture_id = ?1 "
+	  "UNION ALL SELECT 'blame', count(*), NULL FROM blame WHERE capture_id = ?1 "
 	  "UNION ALL SELECT 'machine_time', count(*), NULL FROM machine_time WHERE capture_id = ?1 "
 	  "UNION ALL SELECT 'machine_bytes', count(*), NULL FROM machine_bytes WHERE capture_id = ?1 "
 	  "UNION ALL SELECT 'interrupt', count(*), NULL FROM interrupt WHERE capture_id = ?1 "

@@ -144,6 +144,7 @@ void capture_free(struct capture *capture)
 	capture_usage_free(&capture->usage);
 	kernel_stats_free(&capture->kernel_stats);
 	cgroup_memory_free(&capture->cgroup_memory);
+	accounts_free(&capture->accounts);
 	free(capture->trigger.cgroup);
 	asking_free(capture->trigger.asking);
 	free(capture);

@@ -7,6 +7,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_CAPTURE_H
 #define BOURDON_CONSUMER_CAPTURE_CAPTURE_H
 
+#include "consumer/capture/accounts.h"
 #include "consumer/capture/asking.h"
 #include "consumer/capture/capture_usage.h"
 #include "consumer/capture/cgroup_memory.h"
@@ -171,6 +172,7 @@ struct capture {
 	struct capture_usage usage;
 	struct kernel_stats kernel_stats;
 	struct cgroup_memory cgroup_memory;
+	struct accounts accounts;
 	struct expectation expected;
 	uint64_t losses[LOSS_REASONS];
 	int64_t capture_id; /* set by the store thread: the row in the database, or 0 */

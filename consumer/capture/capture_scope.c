@@ -100,6 +100,42 @@ struct capture_usage_scope capture_scope_of_usage(struct capture_scope *scope)
 	return (struct capture_usage_scope){ describe_usage, describe_ended, scope };
 }
 
+/* Whether one that was asked for by its id has that name and cgroup: accounts are not of single processes. */
+static bool is_asked(const struct capture_scope *scope, const char *comm, uint64_t cgroup_id)
+{
+	const struct asking *asking = scope->asking;
+
+	for (uint32_t i = 0; i < asking->processes_count; i++) {
+		const struct target_process *target = targets_find(scope->targets, asking->processes[i].tgid,
+								   asking->processes[i].started_ns);
+
+		if (target && target->cgroup_id == cgroup_id && !strcmp(target->comm, comm))
+			return true;
+	}
+	return !asking->processes_count;
+}
+
+static bool covers_account(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id,
+			   const char **ret_cgroup)
+{
+	const struct capture_scope *scope = user;
+
+	*ret_cgroup = cgroups_path(scope->cgroups, cgroup_id);
+	return (!scope->asking || is_asked(scope, comm, cgroup_id)) && is_covered(scope, comm, *ret_cgroup);
+}
+
+static const char *path_of_account(void *user, uint64_t cgroup_id)
+{
+	const struct capture_scope *scope = user;
+
+	return cgroups_path(scope->cgroups, cgroup_id);
+}
+
+struct accounts_scope capture_scope_of_accounts(struct capture_scope *scope)
+{
+	return (struct accounts_scope){ covers_account, path_of_account, scope };
+}
+
 bool capture_scope_is_live(const struct capture_scope *scope, const struct sample *sample)
 {
 	const struct target_process *target = targets_find(scope->targets, sample->tgid, sample->started_ns);

@@ -26,6 +26,9 @@ bool capture_scope_describe(void *user, const struct sample *sample, struct capt
 /* The same of processes that have used something, for capture_usage.h. It is valid for as long as `scope`. */
 struct capture_usage_scope capture_scope_of_usage(struct capture_scope *scope);
 
+/* The same of the kernel programs' accounts. */
+struct accounts_scope capture_scope_of_accounts(struct capture_scope *scope);
+
 /* Whether the process of this sample is a target still. */
 bool capture_scope_is_live(const struct capture_scope *scope, const struct sample *sample);
 

@@ -768,6 +768,9 @@ static int write_capture(struct writing *writing)
 		result = store_usage_write(writing->sql, &writing->statements->usage, writing->run_id,
 					   writing->capture_id, capture, writing->mappings);
 	if (!result)
+		result = store_accounts_write(writing->sql, &writing->statements->accounts,
+					      writing->capture_id, capture, writing->resolved);
+	if (!result)
 		result = sql_update(
 			writing->sql, &writing->statements->finish_capture, "capture", "capture_id",
 			capture_id,
@@ -817,6 +820,7 @@ uint64_t store_capture_bytes(const struct capture *capture, const struct resolve
 	       capture->thread_states.count * 128UL + capture->thread_states.seconds_count * 32UL +
 	       capture->pressure.count * 64UL +
 	       (capture->usage.count + capture->usage.ended_count + capture->usage.kills.count) * 384UL +
+	       capture->accounts.victims_count * 512UL + capture->accounts.parties_count * 160UL +
 	       capture->kernel_stats.count * 128UL + capture->stacks.count * 64UL +
 	       count_stack_frames(capture, resolved) * 16UL + resolved->frames_count * 192UL +
 	       resolved->names_bytes + resolved->modules_count * 256UL + capture->processes_count * 256UL;

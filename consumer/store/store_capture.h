@@ -9,6 +9,7 @@
 #include "consumer/capture/cause.h"
 #include "consumer/sql/sql.h"
 #include "consumer/store/stack_tree.h"
+#include "consumer/store/store_accounts.h"
 #include "consumer/store/store_thread_states.h"
 #include "consumer/store/store_usage.h"
 #include "consumer/store/store_wakes.h"
@@ -24,6 +25,7 @@ struct capture_statements {
 	struct stack_tree stacks;
 	struct wakes_statements wakes;
 	struct thread_states_statements thread_states;
+	struct accounts_statements accounts;
 };
 
 /*

@@ -68,6 +68,9 @@ static void fill_other_tables(struct store_fixture *host)
 		"INSERT INTO usage(capture_id, role, from_at, to_at, rss_bytes, rss_before_bytes, reclaims, reclaim_ns) VALUES(1, 'rest', 5, 6, 8, 9, 10, 11);"
 		"INSERT INTO ended VALUES(1, 'other', 'true', 'bash', 9, '/c', 'c.service', 'id', 0, 1, 2, 3, 4, 5, 6, 13, 14), "
 		"(1, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 7, 8, 9, 10, 11, 12, NULL, NULL);"
+		"INSERT INTO account VALUES(1, 'a in b', 'queued', 3, 4), (1, 'a in b', 'ran', 3, 5);"
+		"INSERT INTO blame VALUES(1, 'a in b', 'queued', 'other', 'c', 'd.service', '/d', 6, 1, 3, NULL, NULL), "
+		"(1, 'a in b', 'lock', 'unknown', NULL, NULL, NULL, NULL, NULL, 1, 'where', 'io');"
 		"INSERT INTO machine_time VALUES(1, 'idle', 1, 2, 3, 75.0), (1, 'others', 1, 2, 1, 25.0);"
 		"INSERT INTO machine_bytes VALUES(1, 'others', 1, 2, 3, 4), (1, 'unaccounted', 1, 2, -3, 0);"
 		"INSERT INTO interrupt VALUES(1, 'softirq', 3, 'NET_RX', 1, 2, 3, 4, 5.5), (1, 'irq', NULL, NULL, 1, 2, 6, 7, NULL);"
@@ -155,6 +158,9 @@ static char *capture_text(const struct store_fixture *of, int64_t capture_id)
 		"USING(process_id) WHERE capture_id = (SELECT id FROM wanted) ORDER BY u.rowid",
 		"SELECT role, comm, parent, parent_tgid, cgroup, unit, container, denied, processes, cpu_ns, run_delay_ns, "
 		"major_faults, read_bytes, write_bytes, reclaims, reclaim_ns FROM ended WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
+		"SELECT victim, account, threads, ns FROM account WHERE capture_id = (SELECT id FROM wanted) ORDER BY account",
+		"SELECT victim, wait, role, program, unit, cgroup, tgid, processes, ns, where_text, then_account FROM blame WHERE "
+		"capture_id = (SELECT id FROM wanted) ORDER BY rowid",
 		"SELECT part, from_at, to_at, ns, percent FROM machine_time WHERE capture_id = (SELECT id FROM wanted) ORDER BY part",
 		"SELECT part, from_at, to_at, read_bytes, write_bytes FROM machine_bytes WHERE capture_id = (SELECT id FROM wanted) ORDER BY part",
 		"SELECT kind, number, name, from_at, to_at, count, ns, percent FROM interrupt WHERE capture_id = (SELECT id FROM wanted) "

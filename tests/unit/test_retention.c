@@ -81,6 +81,11 @@ START_TEST(captures_beyond_max_age_go)
 					   &(struct thread_state){
 						   .tid = 3, .thread = "sleeps", .call = -1, .fd = -1 }),
 			 0);
+	capture->accounts = (struct accounts){ .victims = calloc(1, sizeof(*capture->accounts.victims)),
+					       .victims_count = 1,
+					       .is_complete = true };
+	capture->accounts.victims[0] =
+		(struct account_victim){ .comm = "waits", .is_covered = true, .ns = { [ACCOUNT_LOCK] = 5 } };
 	capture->wakes.rows = calloc(1, sizeof(*capture->wakes.rows));
 	capture->wakes.rows[capture->wakes.count++] = (struct wake){
 		.tid = 1, .thread = "waits", .waker_tid = 2, .waker = "wakes", .waker_stack = 1
@@ -97,6 +102,8 @@ START_TEST(captures_beyond_max_age_go)
 	expect_rows(&fixture, "SELECT capture_id FROM ended", "4\n5\n");
 	expect_rows(&fixture, "SELECT DISTINCT capture_id FROM machine_time", "4\n5\n");
 	expect_rows(&fixture, "SELECT DISTINCT capture_id FROM machine_bytes", "4\n5\n");
+	expect_rows(&fixture, "SELECT capture_id FROM account", "4\n5\n");
+	expect_rows(&fixture, "SELECT capture_id FROM blame", "4\n5\n");
 	expect_rows(&fixture, "SELECT capture_id, thread, waker_comm FROM waker",
 		    "5|waits|wakes\n4|waits|wakes\n");
 	expect_rows(&fixture, "SELECT capture_id FROM interrupt", "4\n5\n");

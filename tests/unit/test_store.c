@@ -60,13 +60,13 @@ START_TEST(tables_and_views_have_their_names)
 		&fixture,
 		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER "
 		"BY name",
-		"activity\nactivity_key\nactivity_minute\ncapture\ncgroup\ncgroup_memory\ncounter\ndatabase\nended\nframe_row\nhistogram\nincident\ninterrupt\nkilled\nloss\nmachine_bytes\nmachine_time\n"
+		"account\nactivity\nactivity_key\nactivity_minute\nblame\ncapture\ncgroup\ncgroup_memory\ncounter\ndatabase\nended\nframe_row\nhistogram\nincident\ninterrupt\nkilled\nloss\nmachine_bytes\nmachine_time\n"
 		"module\npressure\nprocess\n"
 		"rule\nrun\nsample_class\nsample_row\nstack_class\nstack_node\nstatistic\nthread\n"
 		"thread_look\nthread_state\nusage\nwake_row\n");
 	expect_rows(
 		&fixture, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name",
-		"activity_minutes\nactivity_steps\ncapture_summary\nculprit\nculprit_group\nculprit_stack\ndata_quality\nfolded\nframe\nhot_function\nhot_stack\nincident_capture\nincident_summary\n"
+		"activity_minutes\nactivity_steps\nblame_share\ncapture_summary\nculprit\nculprit_group\nculprit_stack\ndata_quality\nfolded\nframe\nhot_function\nhot_stack\nincident_capture\nincident_summary\n"
 		"latency_percentile\nlock_holder\nmemory_group\nother_sample\nreconciliation\nsample\nsample_time\nstack\nstack_frame\nstack_place\n"
 		"stall_stack\nthread_states\nunwind_quality\nwaker\n");
 	store_fixture_free(&fixture);

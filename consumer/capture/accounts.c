@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/capture/accounts.h"
+
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "common/shared_text.h"
+#include "consumer/rules/cgroup_parts.h"
+#include "consumer/target/iterator_stream.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+/* Elements that one call reads: a bucket of the map may have no more. */
+#define VICTIMS_AT_ONCE 16U
+#define BLAME_AT_ONCE 64U
+/* What a capture keeps: as much as the maps have at a time, and as much again of what made room meanwhile. */
+#define VICTIMS_KEPT (2 * VICTIMS_MAX)
+#define PARTIES_KEPT (2 * BLAME_MAX)
+
+#define SLOT_NS_MASK ((1ULL << ACCOUNT_SLOT_NS_BITS) - 1)
+#define SLOT_NUMBER_MASK ((1ULL << (64 - ACCOUNT_SLOT_NS_BITS)) - 1)
+
+const char *const account_names[ACCOUNTS] = { ACCOUNT_NAMES };
+
+/* ---- slots ---- */
+
+bool accounts_set_history(const struct kernel_objects *kernel, uint64_t history_ns)
+{
+	uint32_t more = 0, before;
+
+	while (more < ACCOUNT_SLOT_MORE_MAX && ACCOUNTS_HELD_NS(more) < history_ns)
+		more++;
+	before = __atomic_exchange_n(&kernel->control->account_slot_more, more, __ATOMIC_RELAXED);
+	return before != more;
+}
+
+static uint32_t bits_of(const struct kernel_objects *kernel)
+{
+	return ACCOUNT_SLOT_BITS + __atomic_load_n(&kernel->control->account_slot_more, __ATOMIC_RELAXED);
+}
+
+static uint64_t later(uint64_t one, uint64_t other)
+{
+	return one > other ? one : other;
+}
+
+static uint64_t sooner(uint64_t one, uint64_t other)
+{
+	return one < other ? one : other;
+}
+
+uint64_t accounts_slots_ns(const __u64 slots[ACCOUNT_SLOTS], uint32_t bits, uint64_t from_ns, uint64_t to_ns,
+			   uint64_t now_ns)
+{
+	uint64_t sum = 0;
+
+	if (to_ns <= from_ns)
+		return 0;
+	for (uint64_t number = from_ns >> bits, i = 0; number <= (to_ns - 1) >> bits && i < ACCOUNT_SLOTS;
+	     number++, i++) {
+		uint64_t slot = slots[number % ACCOUNT_SLOTS], begins = number << bits,
+			 ends = sooner((number + 1) << bits, later(now_ns, begins + 1)),
+			 ns = slot & SLOT_NS_MASK,
+			 part = later(sooner(to_ns, ends), begins) - later(begins, from_ns);
+
+		if (slot >> ACCOUNT_SLOT_NS_BITS != (number & SLOT_NUMBER_MASK))
+			continue;
+		sum += part >= ends - begins
+			       ? ns
+			       : (uint64_t)((double)ns * (double)part / (double)(ends - begins));
+	}
+	return sum;
+}
+
+/* ---- victims and parties ---- */
+
+static void free_place(struct account_place *place)
+{
+	shared_text_free(place->cgroup);
+	shared_text_free(place->unit);
+}
+
+static struct account_place make_place(const char *cgroup)
+{
+	struct account_place place = { .cgroup = shared_text_new(cgroup) };
+	char unit[NAME_MAX + 1];
+
+	if (place.cgroup && cgroup_unit(place.cgroup, unit))
+		place.unit = shared_text_new(unit);
+	return place;
+}
+
+struct wanted_victim {
+	const struct accounts *accounts;
+	const char *comm;
+	uint64_t cgroup_id;
+};
+
+static bool is_victim(const void *user, uint32_t position)
+{
+	const struct wanted_victim *wanted = user;
+	const struct account_victim *there = &wanted->accounts->victims[position];
+
+	return there->cgroup_id == wanted->cgroup_id &&
+	       !memcmp(there->comm, wanted->comm, sizeof(there->comm));
+}
+
+/* `comm` is terminated, and zero behind that. */
+static int find_victim(struct accounts *accounts, const struct accounts_scope *scope,
+		       const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t *ret_position)
+{
+	const struct wanted_victim wanted = { accounts, comm, cgroup_id };
+	uint32_t hash = hash_number_and_bytes(cgroup_id, comm, ABI_COMM_BYTES),
+		 found = hash_index_find(&accounts->victims_index, hash, is_victim, &wanted);
+	struct account_victim *victim;
+	const char *cgroup = NULL;
+
+	*ret_position = found;
+	if (found != HASH_INDEX_NONE)
+		return 0;
+	if (accounts->victims_count >= VICTIMS_KEPT)
+		return -ENOSPC;
+	if (array_make_room(accounts->victims, accounts->victims_count, accounts->victims_room, 1U) ||
+	    hash_index_add(&accounts->victims_index, hash, accounts->victims_count))
+		return -ENOMEM;
+	*ret_position = accounts->victims_count++;
+	victim = &accounts->victims[*ret_position];
+	*victim = (struct account_victim){ .cgroup_id = cgroup_id };
+	memcpy(victim->comm, comm, sizeof(victim->comm));
+	victim->is_covered = scope->covers(scope->user, comm, cgroup_id, &cgroup);
+	if (victim->is_covered)
+		victim->place = make_place(cgroup);
+	return 0;
+}
+
+/* A name as the kernel tells it: bytes behind the NUL count for nothing. */
+static void copy_comm(char into[ABI_COMM_BYTES], const char from[ABI_COMM_BYTES])
+{
+	memset(into, 0, ABI_COMM_BYTES);
+	memcpy(into, from, strnlen(from, ABI_COMM_BYTES - 1));
+}
+
+int accounts_add_victim(struct accounts_reading *reading, uint32_t id, const struct victim_sums *sums)
+{
+	struct accounts *accounts = reading->accounts;
+	char comm[ABI_COMM_BYTES];
+	struct account_victim *victim;
+	uint32_t position;
+	int result;
+
+	copy_comm(comm, sums->comm);
+	result = find_victim(accounts, reading->scope, comm, sums->cgroup_id, &position);
+	if (result < 0)
+		return result;
+	victim = &accounts->victims[position];
+	if (!victim->is_covered)
+		return 0;
+	for (uint32_t i = 0; i < ACCOUNTS; i++)
+		victim->ns[i] += accounts_slots_ns(sums->slots[i], reading->bits, reading->from_ns,
+						   reading->to_ns, reading->now_ns);
+	if (array_make_room(reading->read, reading->read_count, reading->read_room, 1U) ||
+	    hash_index_add(&reading->ids, hash_bytes(&id, sizeof(id)), reading->read_count))
+		return -ENOMEM;
+	reading->read[reading->read_count++] = (struct accounts_id){ id, position };
+	return 0;
+}
+
+struct wanted_id {
+	const struct accounts_reading *reading;
+	uint32_t id;
+};
+
+static bool is_id(const void *user, uint32_t position)
+{
+	const struct wanted_id *wanted = user;
+
+	return wanted->reading->read[position].id == wanted->id;
+}
+
+struct wanted_party {
+	const struct accounts *accounts;
+	uint32_t victim;
+	struct blame_key key;
+};
+
+static bool is_party(const void *user, uint32_t position)
+{
+	const struct wanted_party *wanted = user;
+	const struct account_party *there = &wanted->accounts->parties[position];
+
+	return there->victim == wanted->victim && !memcmp(&there->key, &wanted->key, sizeof(wanted->key));
+}
+
+static int find_party(struct accounts *accounts, uint32_t victim, const struct blame_key *key,
+		      struct account_party **ret_party)
+{
+	const struct wanted_party wanted = { accounts, victim, *key };
+	uint32_t hash = hash_number_and_bytes(victim, key, sizeof(*key)),
+		 found = hash_index_find(&accounts->parties_index, hash, is_party, &wanted);
+
+	if (found == HASH_INDEX_NONE) {
+		if (accounts->parties_count >= PARTIES_KEPT)
+			return -ENOSPC;
+		found = accounts->parties_count;
+		if (array_make_room(accounts->parties, accounts->parties_count, accounts->parties_room, 1U) ||
+		    hash_index_add(&accounts->parties_index, hash, found))
+			return -ENOMEM;
+		accounts->parties[accounts->parties_count++] =
+			(struct account_party){ .victim = victim, .key = *key };
+	}
+	*ret_party = &accounts->parties[found];
+	return 0;
+}
+
+int accounts_add_blame(struct accounts_reading *reading, const struct blame_key *key,
+		       const struct blame_sums *sums)
+{
+	const struct wanted_id wanted = { reading, key->victim };
+	struct blame_key own = {
+		.wait = key->wait, .by = key->by, .then = key->then, .cgroup_id = key->cgroup_id
+	};
+	struct account_party *party;
+	uint32_t found;
+	uint64_t ns;
+	int result;
+
+	if (key->wait >= ACCOUNTS || key->by >= BLAME_KINDS || key->then > ACCOUNTS)
+		return -EBADMSG;
+	found = hash_index_find(&reading->ids, hash_bytes(&key->victim, sizeof(key->victim)), is_id, &wanted);
+	ns = accounts_slots_ns(sums->slots, reading->bits, reading->from_ns, reading->to_ns, reading->now_ns);
+	if (found == HASH_INDEX_NONE || !ns)
+		return 0;
+	copy_comm(own.comm, key->comm);
+	result = find_party(reading->accounts, reading->read[found].victim, &own, &party);
+	if (!result)
+		party->ns += ns;
+	return result;
+}
+
+/* ---- the kernel's maps ---- */
+
+static int read_victims(struct accounts_reading *reading, int map_fd)
+{
+	_cleanup_free_ struct victim_sums *sums = calloc(VICTIMS_AT_ONCE, sizeof(*sums));
+	__u32 ids[VICTIMS_AT_ONCE], batch;
+	void *from = NULL;
+
+	if (!sums)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < 4 * VICTIMS_MAX / VICTIMS_AT_ONCE; i++) {
+		__u32 count = VICTIMS_AT_ONCE;
+		int ended = bpf_map_lookup_batch(map_fd, from, &batch, ids, sums, &count, NULL), result = 0;
+
+		if (ended < 0 && ended != -ENOENT)
+			return ended;
+		for (__u32 j = 0; j < count && !result; j++)
+			result = accounts_add_victim(reading, ids[j], &sums[j]);
+		if (result < 0 || ended == -ENOENT)
+			return result;
+		from = &batch;
+	}
+	return 0;
+}
+
+static int read_blame(struct accounts_reading *reading, int map_fd)
+{
+	_cleanup_free_ struct blame_sums *sums = calloc(BLAME_AT_ONCE, sizeof(*sums));
+	struct blame_key keys[BLAME_AT_ONCE];
+	__u32 batch;
+	void *from = NULL;
+
+	if (!sums)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < 4 * BLAME_MAX / BLAME_AT_ONCE; i++) {
+		__u32 count = BLAME_AT_ONCE;
+		int ended = bpf_map_lookup_batch(map_fd, from, &batch, keys, sums, &count, NULL), result = 0;
+
+		if (ended < 0 && ended != -ENOENT)
+			return ended;
+		for (__u32 j = 0; j < count && !result; j++)
+			result = accounts_add_blame(reading, &keys[j], &sums[j]);
+		if (result < 0 || ended == -ENOENT)
+			return result;
+		from = &batch;
+	}
+	return 0;
+}
+
+static void reading_free(struct accounts_reading *reading)
+{
+	hash_index_free(&reading->ids);
+	free(reading->read);
+}
+
+/* Adds what lies between until_ns and to_ns. */
+static int add_until(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t to_ns,
+		     uint64_t now_ns, const struct accounts_scope *scope)
+{
+	_cleanup_(reading_free) struct accounts_reading reading = { .accounts = accounts,
+								    .scope = scope,
+								    .from_ns = accounts->until_ns,
+								    .to_ns = to_ns,
+								    .now_ns = now_ns,
+								    .bits = bits_of(kernel) };
+	int result = read_victims(&reading, kernel->map_fds[PIN_VICTIMS]);
+
+	if (!result)
+		result = read_blame(&reading, kernel->map_fds[PIN_BLAME]);
+	accounts->until_ns = to_ns;
+	return result;
+}
+
+void accounts_begin(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t from_ns,
+		    uint64_t valid_ns, uint64_t now_ns)
+{
+	uint64_t held_ns = (uint64_t)(ACCOUNT_SLOTS - 2) << bits_of(kernel);
+
+	*accounts = (struct accounts){ 0 };
+	from_ns = later(from_ns, valid_ns);
+	accounts->from_ns = accounts->until_ns = later(from_ns, now_ns > held_ns ? now_ns - held_ns : 0);
+}
+
+void accounts_follow(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t now_ns,
+		     const struct accounts_scope *scope)
+{
+	uint64_t slot_ns = 1ULL << bits_of(kernel),
+		 to_ns = (now_ns & ~(slot_ns - 1)) - ACCOUNT_SLOTS / 2 * slot_ns;
+
+	if (now_ns - accounts->until_ns > (ACCOUNT_SLOTS - 4) * slot_ns)
+		add_until(accounts, kernel, to_ns, now_ns, scope);
+}
+
+/* ---- threads that are away ---- */
+
+static bool is_sane(const struct away_record *record)
+{
+	return record->header.type == RECORD_AWAY && record->header.bytes == sizeof(*record) &&
+	       record->account <= ACCOUNTS;
+}
+
+static int add_thread(struct accounts_reading *reading, const struct away_record *record)
+{
+	struct accounts *accounts = reading->accounts;
+	uint64_t since_ns = later(record->since_ns, accounts->from_ns),
+		 until_ns = record->until_ns ? sooner(record->until_ns, reading->to_ns) : reading->to_ns;
+	char comm[ABI_COMM_BYTES];
+	struct account_victim *victim;
+	uint32_t position;
+	int result;
+
+	copy_comm(comm, record->comm);
+	result = find_victim(accounts, reading->scope, comm, record->cgroup_id, &position);
+	if (result < 0)
+		return result;
+	victim = &accounts->victims[position];
+	victim->threads++;
+	if (record->account < ACCOUNTS && until_ns > since_ns)
+		victim->ns[record->account] += until_ns - since_ns;
+	return 0;
+}
+
+long accounts_add_away(void *user, const char *records, size_t bytes)
+{
+	struct accounts_reading *reading = user;
+	size_t consumed = 0;
+
+	for (; bytes - consumed >= sizeof(struct away_record); consumed += sizeof(struct away_record)) {
+		struct away_record record;
+
+		memcpy(&record, records + consumed, sizeof(record));
+		if (!is_sane(&record))
+			return -EBADMSG;
+		if (add_thread(reading, &record) == -ENOMEM)
+			return -ENOMEM;
+	}
+	return (long)consumed;
+}
+
+static int add_away(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t end_ns,
+		    const struct accounts_scope *scope)
+{
+	_cleanup_close_ int fd = kernel_objects_open_iterator(kernel, PIN_AWAY);
+	struct accounts_reading reading = { .accounts = accounts, .scope = scope, .to_ns = end_ns };
+
+	return fd < 0 ? fd : iterator_stream_read(fd, accounts_add_away, &reading);
+}
+
+int accounts_end(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t now_ns,
+		 const struct accounts_scope *scope)
+{
+	int result = add_until(accounts, kernel, now_ns, now_ns, scope);
+
+	if (!result)
+		result = add_away(accounts, kernel, now_ns, scope);
+	accounts->is_complete = !result;
+	return result;
+}
+
+void accounts_settle(struct accounts *accounts, const struct accounts_scope *scope)
+{
+	for (uint32_t i = 0; i < accounts->parties_count; i++) {
+		struct account_party *party = &accounts->parties[i];
+
+		if (party->key.cgroup_id)
+			party->place = make_place(scope->path(scope->user, party->key.cgroup_id));
+	}
+	hash_index_free(&accounts->victims_index);
+	hash_index_free(&accounts->parties_index);
+	array_fit(accounts->victims, accounts->victims_count, accounts->victims_room);
+	array_fit(accounts->parties, accounts->parties_count, accounts->parties_room);
+}
+
+void accounts_free(struct accounts *accounts)
+{
+	for (uint32_t i = 0; i < accounts->victims_count; i++)
+		free_place(&accounts->victims[i].place);
+	for (uint32_t i = 0; i < accounts->parties_count; i++)
+		free_place(&accounts->parties[i].place);
+	free(accounts->victims);
+	free(accounts->parties);
+	hash_index_free(&accounts->victims_index);
+	hash_index_free(&accounts->parties_index);
+	*accounts = (struct accounts){ 0 };
+}

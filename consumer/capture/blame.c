@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/capture/blame.h"
+
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "common/numbers.h"
+
+#include <string.h>
+
+const char *const blame_role_names[BLAME_ROLES] = {
+	[ROLE_OWN] = "own",           [ROLE_OTHER] = "other",     [ROLE_KERNEL] = "kernel",
+	[ROLE_RECORDER] = "recorder", [ROLE_IRQ] = "irq",         [ROLE_STEAL] = "steal",
+	[ROLE_QUOTA] = "quota",       [ROLE_LIMIT] = "limit",     [ROLE_DEVICE] = "device",
+	[ROLE_NOBODY] = "nobody",     [ROLE_UNKNOWN] = "unknown",
+};
+
+/* Why the party of a wait is not known: blame_row.where. */
+static const char denied[] = "denied", unseen[] = "unseen", not_recorded[] = "not recorded",
+		  not_ended[] = "not ended";
+
+#define PARTS_A_THOUSAND 1000U
+
+static const struct usage_group *find_group(const struct usage_groups *groups, enum blame_role role,
+					    const char *program, const char *cgroup)
+{
+	static const enum usage_role of_processes[] = { USAGE_TARGET, USAGE_OTHER },
+				     of_kernel[] = { USAGE_KERNEL };
+	const enum usage_role *roles = role == ROLE_KERNEL ? of_kernel : of_processes;
+
+	for (size_t i = 0; i < (role == ROLE_KERNEL ? ARRAY_SIZE(of_kernel) : ARRAY_SIZE(of_processes)); i++)
+		for (uint32_t j = 0; j < groups->count; j++)
+			if (usage_group_has(&groups->groups[j], roles[i], program, cgroup))
+				return &groups->groups[j];
+	return NULL;
+}
+
+/* ---- victims ---- */
+
+static bool is_same_text(const char *one, const char *other)
+{
+	return one == other || (one && other && !strcmp(one, other));
+}
+
+static bool is_same_place(const struct account_place *one, const struct account_place *other)
+{
+	return one->unit || other->unit ? is_same_text(one->unit, other->unit)
+					: is_same_text(one->cgroup, other->cgroup);
+}
+
+/* Sums of the victims of the kernel, by program and unit: of_victim has the position of each one's row. */
+static int make_victims(const struct accounts *accounts, struct blame_rows *rows, uint32_t *of_victim)
+{
+	rows->victims = calloc(accounts->victims_count + 1UL, sizeof(*rows->victims));
+	if (!rows->victims)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < accounts->victims_count; i++) {
+		const struct account_victim *victim = &accounts->victims[i];
+		uint32_t at = 0;
+
+		of_victim[i] = UINT32_MAX;
+		if (!victim->is_covered)
+			continue;
+		while (at < rows->victims_count && (strcmp(rows->victims[at].program, victim->comm) ||
+						    !is_same_place(&rows->victims[at].place, &victim->place)))
+			at++;
+		if (at == rows->victims_count)
+			rows->victims[rows->victims_count++] =
+				(struct victim_row){ .program = victim->comm, .place = victim->place };
+		for (uint32_t j = 0; j < ACCOUNTS; j++)
+			rows->victims[at].ns[j] += victim->ns[j];
+		rows->victims[at].threads += victim->threads;
+		of_victim[i] = at;
+	}
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static struct blame_row *add_row(struct blame_rows *rows, const struct blame_row *row)
+{
+	if (array_make_room(rows->rows, rows->count, rows->room, 1U))
+		return NULL;
+	rows->rows[rows->count] = *row;
+	return &rows->rows[rows->count++];
+}
+
+static bool is_own(const struct victim_row *victim, const char *program, const struct account_place *place)
+{
+	return !strcmp(victim->program, program) && is_same_place(&victim->place, place);
+}
+
+/* The row of a party as the kernel told it. */
+static struct blame_row row_of_party(const struct blame_rows *rows, const struct account_party *party,
+				     uint32_t victim)
+{
+	static const enum blame_role roles[BLAME_KINDS] = {
+		[BLAME_PROCESS] = ROLE_OTHER, [BLAME_KERNEL] = ROLE_KERNEL,  [BLAME_RECORDER] = ROLE_RECORDER,
+		[BLAME_QUOTA] = ROLE_QUOTA,   [BLAME_IRQ] = ROLE_IRQ,        [BLAME_STEAL] = ROLE_STEAL,
+		[BLAME_NOBODY] = ROLE_NOBODY, [BLAME_DENIED] = ROLE_UNKNOWN, [BLAME_UNSEEN] = ROLE_UNKNOWN,
+		[BLAME_LIMIT] = ROLE_LIMIT,
+	};
+	const struct blame_key *key = &party->key;
+	struct blame_row row = { .victim = victim,
+				 .wait = key->wait,
+				 .role = roles[key->by],
+				 .ns = party->ns,
+				 .then = key->then };
+
+	switch (key->by) {
+	case BLAME_PROCESS:
+	case BLAME_RECORDER:
+		row.program = key->comm;
+		row.place = party->place;
+		if (is_own(&rows->victims[victim], key->comm, &party->place))
+			row.role = ROLE_OWN;
+		break;
+	case BLAME_KERNEL:
+		row.program = key->comm;
+		break;
+	case BLAME_QUOTA:
+		row.place = party->place;
+		row.where = party->place.cgroup ? party->place.cgroup : key->comm;
+		break;
+	case BLAME_DENIED:
+		row.where = denied;
+		break;
+	case BLAME_UNSEEN:
+		row.where = key->wait == ACCOUNT_NETWORK ? NULL : unseen;
+		break;
+	default:
+		break;
+	}
+	return row;
+}
+
+static uint64_t moved_bytes(const struct usage_group *group)
+{
+	return group->sums.task.read_bytes + group->sums.task.write_bytes;
+}
+
+static uint64_t grown_bytes(const struct usage_group *group)
+{
+	return group->sums.grown_bytes;
+}
+
+static struct blame_row row_of_group(const struct blame_rows *rows, const struct usage_group *group,
+				     uint32_t victim, uint8_t wait)
+{
+	const struct account_place place = { group->cgroup, *group->unit ? group->unit : NULL };
+	struct blame_row row = { .victim = victim,
+				 .wait = wait,
+				 .role = group->role == USAGE_KERNEL ? ROLE_KERNEL : ROLE_OTHER,
+				 .program = group->program,
+				 .place = place,
+				 .then = ACCOUNTS };
+
+	if (row.role == ROLE_OTHER && is_own(&rows->victims[victim], group->program, &place))
+		row.role = ROLE_OWN;
+	return row;
+}
+
+/* Returns whether there is a row of this wait. */
+static bool add_to_last(struct blame_rows *rows, uint32_t victim, uint8_t wait, uint64_t ns)
+{
+	for (uint32_t i = rows->count; i-- > 0;)
+		if (rows->rows[i].victim == victim && rows->rows[i].wait == wait) {
+			rows->rows[i].ns += ns;
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Divides a wait of the victim among the groups by their measures; `unknown` is the measure of those that are not known. What
+ * cannot be divided is unknown.
+ */
+static int divide(struct blame_rows *rows, uint32_t victim, uint8_t wait, uint64_t ns,
+		  uint64_t (*measure)(const struct usage_group *group), uint64_t unknown)
+{
+	struct blame_row rest = { .victim = victim,
+				  .wait = wait,
+				  .role = ROLE_UNKNOWN,
+				  .ns = ns,
+				  .where = not_recorded,
+				  .then = ACCOUNTS };
+	double all = (double)unknown;
+
+	for (uint32_t i = 0; i < rows->groups.count; i++)
+		all += (double)measure(&rows->groups.groups[i]);
+	for (uint32_t i = 0; i < rows->groups.count && all > 0; i++) {
+		struct blame_row row = row_of_group(rows, &rows->groups.groups[i], victim, wait);
+
+		row.ns = (uint64_t)((double)ns * (double)measure(&rows->groups.groups[i]) / all);
+		if (row.ns > rest.ns)
+			row.ns = rest.ns;
+		rest.ns -= row.ns;
+		if (row.ns && !add_row(rows, &row))
+			return -ENOMEM;
+	}
+	/* of each group a fraction of a ns */
+	if (!rest.ns || (rest.ns <= rows->groups.count && add_to_last(rows, victim, wait, rest.ns)))
+		return 0;
+	return add_row(rows, &rest) ? 0 : -ENOMEM;
+}
+
+/* Bytes that the disks moved for nobody whom this capture knows. */
+static uint64_t unknown_bytes(const struct capture_usage *usage)
+{
+	const struct machine_bytes *bytes = &usage->bytes;
+	int64_t sum = bytes->known ? bytes->read[BYTES_UNACCOUNTED] + bytes->written[BYTES_UNACCOUNTED] : 0;
+
+	return sum > 0 ? (uint64_t)sum : 0;
+}
+
+/* ---- the parts of a wait that the kernel's sums of parties do not have ---- */
+
+/* A slot that is in part in the span is divided for each sum by itself: so much is lost. */
+static uint64_t accounts_rounding_ns(const struct accounts *accounts)
+{
+	return 2UL * accounts->parties_count;
+}
+
+static int add_remainder(struct blame_rows *rows, const struct capture *capture, uint32_t victim,
+			 uint8_t wait, uint64_t blamed_ns, uint64_t limit_ns)
+{
+	uint64_t ns = growth(rows->victims[victim].ns[wait], blamed_ns);
+	struct blame_row row = {
+		.victim = victim, .wait = wait, .role = ROLE_UNKNOWN, .ns = ns, .then = ACCOUNTS
+	};
+
+	if (!ns)
+		return 0;
+	if (ns <= accounts_rounding_ns(&capture->accounts) && add_to_last(rows, victim, wait, ns))
+		return 0;
+	if (wait == ACCOUNT_IO)
+		return divide(rows, victim, wait, ns, moved_bytes, unknown_bytes(&capture->usage));
+	if (wait == ACCOUNT_MEMORY && !limit_ns)
+		return divide(rows, victim, wait, ns, grown_bytes, 0);
+	/* a thread that waits for a page that its limit evicted is in no reclaim */
+	if (wait == ACCOUNT_MEMORY)
+		row.role = ROLE_LIMIT;
+	else
+		row.where = wait == ACCOUNT_QUEUED || wait == ACCOUNT_THROTTLED ? not_recorded : not_ended;
+	return add_row(rows, &row) ? 0 : -ENOMEM;
+}
+
+static int add_remainders(struct blame_rows *rows, const struct capture *capture)
+{
+	static const uint8_t waits[] = { ACCOUNT_MEMORY, ACCOUNT_THROTTLED, ACCOUNT_QUEUED, ACCOUNT_IO,
+					 ACCOUNT_LOCK,   ACCOUNT_NETWORK,   ACCOUNT_PEER };
+	size_t cells = (size_t)rows->victims_count * ACCOUNTS;
+	_cleanup_free_ uint64_t *blamed = calloc(cells + 1, sizeof(*blamed));
+	_cleanup_free_ uint64_t *limits = calloc(rows->victims_count + 1UL, sizeof(*limits));
+	int result = blamed && limits ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < rows->count && !result; i++) {
+		const struct blame_row *row = &rows->rows[i];
+
+		blamed[row->victim * ACCOUNTS + row->wait] += row->ns;
+		limits[row->victim] += row->role == ROLE_LIMIT ? row->ns : 0;
+	}
+	for (uint32_t i = 0; i < rows->victims_count && !result; i++)
+		for (size_t j = 0; j < ARRAY_SIZE(waits) && !result; j++) {
+			uint64_t *ns = &rows->victims[i].ns[waits[j]],
+				 of_parties = blamed[i * ACCOUNTS + waits[j]];
+
+			/* the maps were read one after the other */
+			if (*ns < of_parties)
+				*ns = of_parties;
+			result = add_remainder(rows, capture, i, waits[j], of_parties, limits[i]);
+		}
+	return result;
+}
+
+/* ---- what is kept ---- */
+
+static int compare_numbers(uint64_t one, uint64_t other)
+{
+	return one < other ? -1 : one > other;
+}
+
+static int compare_texts(const char *one, const char *other)
+{
+	return one && other ? strcmp(one, other) : compare_numbers(one != NULL, other != NULL);
+}
+
+/* Rows of the same party are next to each other. */
+static int compare_parties(const void *a, const void *b)
+{
+	const struct blame_row *one = a, *other = b;
+	int result = compare_numbers(one->victim, other->victim);
+
+	if (!result)
+		result = compare_numbers(one->wait, other->wait);
+	if (!result)
+		result = compare_numbers(one->role, other->role);
+	if (!result)
+		result = compare_texts(one->program, other->program);
+	if (!result)
+		result = compare_texts(one->place.unit, other->place.unit);
+	if (!result && !one->place.unit)
+		result = compare_texts(one->place.cgroup, other->place.cgroup);
+	if (!result)
+		result = compare_texts(one->where, other->where);
+	return result ? result : compare_numbers(one->then, other->then);
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+	const struct blame_row *one = a, *other = b;
+	int result = compare_numbers(one->victim, other->victim);
+
+	if (!result)
+		result = compare_numbers(one->wait, other->wait);
+	if (!result)
+		result = compare_numbers(other->ns, one->ns);
+	return result ? result : compare_parties(one, other);
+}
+
+static void merge_equal(struct blame_rows *rows)
+{
+	uint32_t kept = 0;
+
+	qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_parties);
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (kept && !compare_parties(&rows->rows[kept - 1], &rows->rows[i]))
+			rows->rows[kept - 1].ns += rows->rows[i].ns;
+		else
+			rows->rows[kept++] = rows->rows[i];
+	rows->count = kept;
+}
+
+static uint64_t waited_ns(const struct victim_row *victim)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = ACCOUNT_MEMORY; i < ACCOUNT_SLEEP; i++)
+		sum += victim->ns[i];
+	return sum;
+}
+
+static int compare_waited(const void *a, const void *b, void *user)
+{
+	const struct victim_row *victims = user;
+	uint64_t one = waited_ns(&victims[*(const uint32_t *)a]),
+		 other = waited_ns(&victims[*(const uint32_t *)b]);
+
+	return compare_numbers(other, one);
+}
+
+/* Whether the row keeps its party: one of the first of its wait, and no small one. */
+static bool is_kept(const struct blame_rows *rows, const struct blame_row *row, uint32_t number,
+		    uint32_t most)
+{
+	return !row->program || row->role == ROLE_OWN ||
+	       (number < most && row->ns >= rows->victims[row->victim].ns[row->wait] / PARTS_A_THOUSAND);
+}
+
+/* Takes the parties from rows that are not kept: equal ones become one, whose processes are added. */
+static int forget_small(struct blame_rows *rows)
+{
+	_cleanup_free_ uint32_t *order = calloc(rows->victims_count + 1UL, sizeof(*order));
+	_cleanup_free_ uint32_t *most = calloc(rows->victims_count + 1UL, sizeof(*most));
+	_cleanup_free_ uint32_t *counts = calloc(rows->victims_count + 1UL, sizeof(*counts));
+	uint32_t all = 0, number = 0;
+
+	if (!order || !most || !counts)
+		return -ENOMEM;
+	qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_sizes);
+	for (uint32_t i = 0; i < rows->count; i++)
+		counts[rows->rows[i].victim]++;
+	for (uint32_t i = 0; i < rows->victims_count; i++)
+		order[i] = i;
+	qsort_r(order, rows->victims_count, sizeof(*order), compare_waited, rows->victims);
+	for (uint32_t i = 0; i < rows->victims_count; i++) {
+		uint32_t victim = order[i];
+
+		all += counts[victim] < BLAME_PARTIES_MAX ? counts[victim] : BLAME_PARTIES_MAX;
+		most[victim] = all <= BLAME_ROWS_MAX ? BLAME_PARTIES_MAX : 0;
+	}
+	for (uint32_t i = 0; i < rows->count; i++) {
+		struct blame_row *row = &rows->rows[i];
+
+		number = i && row[-1].victim == row->victim && row[-1].wait == row->wait ? number + 1 : 0;
+		if (is_kept(rows, row, number, most[row->victim]))
+			continue;
+		row->program = NULL;
+		row->place = (struct account_place){ 0 };
+		row->then = ACCOUNTS;
+	}
+	return 0;
+}
+
+/* How many processes a party is. Those that ended between two walks, and were too many for rows, are not known. */
+static void count_processes(struct blame_rows *rows)
+{
+	for (uint32_t i = 0; i < rows->count; i++) {
+		struct blame_row *row = &rows->rows[i];
+		const struct usage_group *group =
+			row->program ? find_group(&rows->groups, row->role, row->program, row->place.cgroup)
+				     : NULL;
+
+		if (!group)
+			continue;
+		row->processes = group->processes;
+		row->tgid = group->tgid;
+	}
+}
+
+int blame_make(const struct capture *capture, struct blame_rows *ret_rows)
+{
+	const struct accounts *accounts = &capture->accounts;
+	_cleanup_free_ uint32_t *of_victim = calloc(accounts->victims_count + 1UL, sizeof(*of_victim));
+	struct blame_rows rows = { 0 };
+	int result = of_victim ? 0 : -ENOMEM;
+
+	*ret_rows = rows;
+	if (!accounts->is_complete)
+		return 0;
+	if (!result)
+		result = usage_groups_make(&capture->usage, &rows.groups);
+	if (!result)
+		result = make_victims(accounts, &rows, of_victim);
+	for (uint32_t i = 0; i < accounts->parties_count && !result; i++) {
+		uint32_t victim = of_victim[accounts->parties[i].victim];
+		struct blame_row row;
+
+		if (victim == UINT32_MAX)
+			continue;
+		row = row_of_party(&rows, &accounts->parties[i], victim);
+		result = add_row(&rows, &row) ? 0 : -ENOMEM;
+	}
+	if (!result)
+		result = add_remainders(&rows, capture);
+	if (!result && rows.count) {
+		merge_equal(&rows);
+		result = forget_small(&rows);
+	}
+	if (!result && rows.count) {
+		merge_equal(&rows);
+		qsort(rows.rows, rows.count, sizeof(*rows.rows), compare_sizes);
+		count_processes(&rows);
+	}
+	if (result < 0)
+		blame_free(&rows);
+	*ret_rows = rows;
+	return result;
+}
+
+void blame_free(struct blame_rows *rows)
+{
+	free(rows->victims);
+	free(rows->rows);
+	usage_groups_free(&rows->groups);
+	*rows = (struct blame_rows){ 0 };
+}

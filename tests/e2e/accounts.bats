@@ -1,0 +1,290 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Where the time of a capture's threads went, and who they waited for, beside what the kernel counted of them, of the hogs'
+# cgroups and of their quota.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+source "$BATS_TEST_DIRNAME/truth.bash"
+
+setup() {
+	bourdon_setup accounts
+	cgroup_make
+	mkdir "$CGROUP2/$CGROUP/victim"
+	TRUTH=
+	V1_CGROUP=
+}
+
+teardown() {
+	[[ -z $TRUTH ]] || truth_end
+	children_end
+	echo 1 > "$CGROUP2/$CGROUP/cgroup.kill"
+	await 60 grep -qx 'populated 0' "$CGROUP2/$CGROUP/cgroup.events"
+	[[ -z $V1_CGROUP ]] || await 10 rmdir "$V1_CGROUP"
+	bourdon_teardown
+}
+
+# victim COMMAND...: a process of a session of its own in the cgroup of the victim
+victim() {
+	CGROUP=$CGROUP/victim start_command setsid "$@"
+	VICTIM=$CHILD
+}
+
+# hog NAME NICE: a busy process of that name on CPU 0, in a cgroup of its own and a session with that priority
+hog() {
+	mkdir "$CGROUP2/$CGROUP/$1"
+	cp "$BUILD/workloads/cpu_hog" "$WORK/$1$OWN"
+	CGROUP=$CGROUP/$1 ON_CPU=0 start_command setsid "$WORK/$1$OWN"
+	go_ahead "$CHILD" "$2"
+}
+
+# follow: starts the daemon with a rule that never fires, so that the victim is a target before a capture of it begins
+follow() {
+	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 10s/10s'
+	daemon_start
+}
+
+# is_old: whether the victim has lived for two of the spans in which the kernel programs sum: where one of these is in part
+# before the capture, its time counts evenly
+is_old() {
+	awk -v now="$(cut -d ' ' -f 1 /proc/uptime)" -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); exit now - $20 / hz < 2.2 }' "/proc/$VICTIM/stat"
+}
+
+# begin: begins a capture on demand of the victim
+begin() {
+	await 10 is_old
+	"$BUILD/bourdon" --db "$DB" capture --for 1h --comm "$OWN" > "$WORK/capture.out" 2>&1 &
+	ASKED=$!
+	CHILDREN+=("$ASKED")
+	await_status 30 '.captures | length == 1'
+}
+
+# finish: ends it, and sets SPAN, its ns
+finish() {
+	kill -INT "$ASKED"
+	wait "$ASKED" || { cat "$WORK/capture.out" >&2; false; }
+	sql 'SELECT * FROM account' >&2
+	sql 'SELECT * FROM blame_share' >&2
+	sql "SELECT printf('%s %s', then_account, where_text) FROM blame WHERE wait = 'lock'" >&2
+	SPAN=$(sql 'SELECT ended_at - triggered_at FROM capture')
+}
+
+# waited PID: how long all its threads have waited for a CPU so far, as the kernel counts it
+waited() {
+	cat "/proc/$1/task"/*/schedstat | awk '{ sum += $2 } END { printf "%.0f\n", sum }'
+}
+
+has_waited() {
+	(($(waited "$1") >= $2))
+}
+
+# await_waited SECONDS: until the victim has waited so much longer
+await_waited() {
+	await 60 has_waited "$VICTIM" $(($(waited "$VICTIM") + $1 * 1000000000))
+}
+
+# slept: how often the victim has begun to wait so far
+slept() {
+	awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$VICTIM/status"
+}
+
+has_slept() {
+	(($(slept) >= $1))
+}
+
+# stop_victim: its threads leave their CPUs; begins and ends of its waits are then between two of these
+stop_victim() {
+	kill -STOP "$VICTIM"
+	await 10 all_stopped
+}
+
+all_stopped() {
+	! grep -qL '^State:.T' "/proc/$VICTIM/task"/*/status
+	! grep -h '^State:' "/proc/$VICTIM/task"/*/status | grep -qv T
+}
+
+# account NAME: the ns of an account, of all victims
+account() {
+	sql "SELECT ifnull(sum(ns), 0) FROM account WHERE account = '$1'"
+}
+
+# adds_up THREADS: the accounts are the life of so many threads in the span, within 2 % or 10 ms for each
+adds_up() {
+	local sum life=$(($1 * SPAN)) off
+	sum=$(sql 'SELECT sum(ns) FROM account')
+	off=$((sum > life ? sum - life : life - sum))
+	echo "accounts: $sum ns of $life" >&2
+	((off * 50 <= life || off <= $1 * 10000000))
+	# each ns of waiting is blamed once
+	[ "$(sql "SELECT (SELECT sum(ns) FROM blame) = (SELECT sum(ns) FROM account WHERE account NOT IN ('ran', 'sleep', 'rest'))")" = 1 ]
+}
+
+# percent_is MOST PERCENT WHERE: the blame of these rows, of what is waited for a CPU
+percent_is() {
+	local said
+	said=$(sql "SELECT round(100.0 * sum(ns) FILTER (WHERE $3) / sum(ns), 2) FROM blame WHERE wait IN ('queued', 'throttled')")
+	echo "blamed $said %, by the kernel $2 %: $3" >&2
+	near "$1" "$said" "$2"
+}
+
+@test "two hogs two to one: what the victim waits is charged to the last ns, to each as its cgroup counts" {
+	local before after ran_before ran_after to
+	own_workload cpu_hog
+	load
+	follow
+	hog a 0
+	hog b 3
+	ON_CPU=0 victim "$WORK/$OWN"
+	stop_victim
+	truth_start "a=$CGROUP2/$CGROUP/a/cpu.stat,usage_usec" "b=$CGROUP2/$CGROUP/b/cpu.stat,usage_usec"
+	begin
+	before=$(waited "$VICTIM") ran_before=$(ran_ns "$VICTIM")
+	FROM=${EPOCHREALTIME/[.,]/}000
+	kill -CONT "$VICTIM"
+	await_waited 3
+	stop_victim
+	to=${EPOCHREALTIME/[.,]/}000
+	after=$(waited "$VICTIM") ran_after=$(ran_ns "$VICTIM")
+	truth_stop
+	finish
+	local waited=$((after - before)) charged ran=$((ran_after - ran_before))
+	charged=$(sql "SELECT sum(ns) FROM account WHERE account IN ('queued', 'throttled')")
+	echo "charged $charged ns, waited $waited ns" >&2
+	near $((waited / 50 > 10000000 ? waited / 50 : 10000000)) "$charged" "$waited"
+	near $((ran / 50 > 10000000 ? ran / 50 : 10000000)) "$(account ran)" "$ran"
+	adds_up 1
+	# the victim wants the CPU all the time: whoever has it is waited for
+	percent_is 3 "$(awk -v a="$(truth_of a "$FROM" "$to")" -v of="$waited" 'BEGIN { print 100 * a / of }')" "program = 'a$OWN'"
+	percent_is 3 "$(awk -v b="$(truth_of b "$FROM" "$to")" -v of="$waited" 'BEGIN { print 100 * b / of }')" "program = 'b$OWN'"
+	[ "$(sql "SELECT group_concat(DISTINCT role || '|' || processes || '|' || cgroup) FROM blame WHERE program = 'a$OWN'")" = "other|1|/$CGROUP/a" ]
+	# what the programs did not see is little
+	[ "$(sql "SELECT ifnull(sum(ns), 0) * 20 < $charged FROM blame WHERE role = 'unknown'")" = 1 ]
+}
+
+@test "threads of one process that wait for each other are its own, and the daemon is the recorder" {
+	own_workload cpu_hog
+	load
+	follow
+	ON_CPU=0 victim "$WORK/$OWN" --threads 3
+	begin
+	await_waited 4
+	finish
+	adds_up 3
+	# each of the three waits for the two others: the share of the own threads is that of their CPU time twice over
+	local own ran
+	own=$(sql "SELECT sum(ns) FROM blame WHERE wait = 'queued' AND role = 'own'")
+	ran=$(account ran)
+	near $((ran / 15)) "$own" $((2 * ran))
+	# other daemons are no recorder
+	[ "$(sql "SELECT count(*) FROM blame WHERE role = 'recorder' AND program IS NOT NULL AND program <> 'bourdond'")" -eq 0 ]
+}
+
+@test "a quota of its cgroup takes the time in which it is used up, whoever runs meanwhile" {
+	local v1 before after throttled
+	v1=$(findmnt -n -o TARGET -t cgroup -O cpu | head -n 1)
+	own_workload cpu_hog
+	if [[ -e $CGROUP2/$CGROUP/cpu.max ]]; then
+		echo '20000 100000' > "$CGROUP2/$CGROUP/victim/cpu.max"
+	else
+		[[ -n $v1 ]] || skip 'there is no cpu controller'
+		V1_CGROUP=$v1/$CGROUP
+		mkdir "$V1_CGROUP"
+		echo 100000 > "$V1_CGROUP/cpu.cfs_period_us"
+		echo 20000 > "$V1_CGROUP/cpu.cfs_quota_us"
+	fi
+	load
+	follow
+	hog a 0
+	ON_CPU=0 victim "$WORK/$OWN"
+	[[ -z $V1_CGROUP ]] || echo "$VICTIM" > "$V1_CGROUP/cgroup.procs"
+	begin
+	throttled_ns() { awk -v us="${V1_CGROUP:+1}" '$1 == "throttled_time" { print $2 } $1 == "throttled_usec" { print $2 * 1000 }' "${V1_CGROUP:-$CGROUP2/$CGROUP/victim}/cpu.stat"; }
+	before=$(throttled_ns)
+	await_waited 4
+	after=$(throttled_ns)
+	finish
+	adds_up 1
+	throttled=$((after - before))
+	echo "throttled: $(account throttled) ns, by the kernel $throttled ns" >&2
+	# the capture ends later, and a slice in which the quota comes back is a throttled one
+	((throttled > 0 && $(account throttled) * 10 >= throttled * 9 && $(account throttled) * 5 <= SPAN * 5))
+	[ "$(sql "SELECT DISTINCT role FROM blame WHERE wait = 'throttled'")" = quota ]
+	local where
+	where=$(sql "SELECT where_text FROM blame WHERE wait = 'throttled'")
+	if [[ -n $V1_CGROUP ]]; then
+		[[ -n $where && $CGROUP == "$where"* ]]
+	else
+		[ "$where" = "/$CGROUP/victim" ]
+	fi
+}
+
+@test "a mutex convoy waits for a lock, which its own threads release, and where is told" {
+	own_workload lock_hog
+	load
+	follow
+	victim "$WORK/$OWN" --threads 4 --hold 20
+	begin
+	await_cpu "$VICTIM" 1500
+	finish
+	adds_up 5
+	# three of four threads wait at a time; the first one only waits for them
+	[ "$(sql "SELECT sum(ns) FILTER (WHERE account = 'lock') * 10 >= sum(ns) FILTER (WHERE account IN ('lock', 'peer')) * 9 FROM account")" = 1 ]
+	(($(account lock) > $(account ran)))
+	[ "$(sql "SELECT percent >= 90 FROM blame_share WHERE wait = 'lock' AND role = 'own'")" = 1 ]
+	[ "$(sql "SELECT group_concat(DISTINCT where_text) FROM blame WHERE wait = 'lock' AND role = 'own'")" = hold_lock ]
+	# who holds it runs, or waits for a CPU
+	[ "$(sql "SELECT 100 * sum(ns) FILTER (WHERE then_account IN ('ran', 'queued')) >= 90 * sum(ns) FROM blame WHERE wait = 'lock' AND role = 'own'")" = 1 ]
+}
+
+@test "a pool of idle workers waits for no lock" {
+	own_workload pool
+	load
+	follow
+	victim "$WORK/$OWN" --threads 64
+	begin
+	await_cpu "$VICTIM" 20
+	finish
+	adds_up 65
+	(($(account lock) * 100 <= 65 * SPAN))
+	(($(account sleep) + $(account peer) >= 65 * SPAN / 100 * 97))
+}
+
+@test "a thread that writes to a disk waits for it" {
+	own_workload io_hog
+	load
+	follow
+	ON_CPU=0 victim "$WORK/$OWN" --file "$WORK/scratch"
+	begin
+	await_cpu "$VICTIM" 500
+	finish
+	adds_up 1
+	(($(account io) > 0))
+	[ "$(sql "SELECT sum(ns) FILTER (WHERE role = 'own') * 2 > sum(ns) FROM blame WHERE wait = 'io'")" = 1 ]
+}
+
+@test "threads that sleep are asleep, whether they wake now and then or not at all" {
+	own_workload relay
+	load
+	follow
+	victim "$WORK/$OWN" --pause 60 --seconds 3600
+	begin
+	await 60 has_slept $(($(slept) + 30))
+	finish
+	adds_up 1
+	(($(account sleep) * 100 >= SPAN * 80))
+	[ "$(sql "SELECT count(*) FROM blame WHERE wait IN ('lock', 'peer', 'network')")" -eq 0 ]
+}
+
+@test "whom root's policy denies has no name" {
+	printf '%s\n' '[policy]' 'deny_comms = aaa*' > "$WORK/policy.conf"
+	own_workload cpu_hog
+	load --policy "$WORK/policy.conf"
+	follow
+	hog aaa 0
+	ON_CPU=0 victim "$WORK/$OWN"
+	begin
+	await_waited 2
+	finish
+	[ "$(sql "SELECT count(*) FROM blame WHERE program LIKE 'aaa%'")" -eq 0 ]
+	[ "$(sql "SELECT sum(ns) FILTER (WHERE role = 'unknown' AND where_text = 'denied') * 3 > sum(ns) FROM blame WHERE wait = 'queued'")" = 1 ]
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that a capture's accounts are the kernel's sums of its span, that each waiting nanosecond is blamed once, on whom, and
+ * that the database says the same.
+ */
+#include "common/shared_text.h"
+#include "consumer/capture/blame.h"
+#include "tests/unit/store_fixture.h"
+#include "tests/unit/suites.h"
+
+#include <string.h>
+
+#define BITS ACCOUNT_SLOT_BITS
+#define SLOT (1UL << BITS)
+#define NOW (1000 * SLOT + SLOT / 2)
+
+/* ---- slots ---- */
+
+/* The sum of the slot in which `at_ns` is. */
+static void put(__u64 *slots, uint64_t at_ns, uint64_t ns)
+{
+	slots[(at_ns >> BITS) % ACCOUNT_SLOTS] = at_ns >> BITS << ACCOUNT_SLOT_NS_BITS | ns;
+}
+
+START_TEST(slots_are_summed_as_far_as_they_are_in_the_span)
+{
+	__u64 slots[ACCOUNT_SLOTS] = { 0 };
+
+	for (uint64_t i = 0; i < ACCOUNT_SLOTS; i++)
+		put(slots, NOW - i * SLOT, 100);
+	ck_assert_uint_eq(accounts_slots_ns(slots, BITS, 990 * SLOT, 995 * SLOT, NOW), 500);
+	/* half of the first one */
+	ck_assert_uint_eq(accounts_slots_ns(slots, BITS, 990 * SLOT + SLOT / 2, 995 * SLOT, NOW), 450);
+	/* the one that is not over is there as a whole */
+	ck_assert_uint_eq(accounts_slots_ns(slots, BITS, 999 * SLOT, NOW, NOW), 200);
+	ck_assert_uint_eq(accounts_slots_ns(slots, BITS, 1000 * SLOT + SLOT / 4, NOW, NOW), 50);
+	ck_assert_uint_eq(accounts_slots_ns(slots, BITS, NOW, NOW, NOW), 0);
+	ck_assert_uint_eq(accounts_slots_ns(slots, BITS, NOW, NOW - 5, NOW), 0);
+	/* a span that is longer than the ring */
+	ck_assert_uint_eq(accounts_slots_ns(slots, BITS, 0, 30 * SLOT, NOW), 0);
+}
+END_TEST
+
+START_TEST(a_slot_of_an_earlier_round_is_empty)
+{
+	__u64 slots[ACCOUNT_SLOTS] = { 0 };
+
+	put(slots, NOW - ACCOUNT_SLOTS * SLOT, 100);
+	put(slots, NOW - SLOT, 7);
+	ck_assert_uint_eq(accounts_slots_ns(slots, BITS, NOW - 10 * SLOT, NOW, NOW), 7);
+}
+END_TEST
+
+/* ---- a capture ---- */
+
+/* Covers all but the cgroup 9; cgroups 1 and 2 are of one unit. */
+static bool covers(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, const char **ret_cgroup)
+{
+	(void)user;
+	(void)comm;
+	*ret_cgroup = cgroup_id == 1   ? "/system.slice/web.service"
+		      : cgroup_id == 2 ? "/system.slice/web.service/in"
+				       : NULL;
+	return cgroup_id != 9;
+}
+
+static const char *path(void *user, uint64_t cgroup_id)
+{
+	const char *cgroup = NULL;
+
+	covers(user, NULL, cgroup_id, &cgroup);
+	return cgroup_id == 3 ? "/batch" : cgroup;
+}
+
+static const struct accounts_scope scope = { covers, path, NULL };
+
+/* A capture whose accounts are those that a test adds by its reading. */
+struct accounts_fixture {
+	struct capture *capture;
+	struct accounts_reading reading;
+};
+
+static void fixture_make(struct accounts_fixture *fixture)
+{
+	const struct sample sample = sample_make(10, TRIGGERED, 2, 3, 100);
+
+	fixture->capture = capture_make(&sample, 1);
+	fixture->reading = (struct accounts_reading){ .accounts = &fixture->capture->accounts,
+						      .scope = &scope,
+						      .from_ns = NOW - 20 * SLOT,
+						      .to_ns = NOW,
+						      .now_ns = NOW,
+						      .bits = BITS };
+	fixture->capture->accounts.is_complete = true;
+}
+
+static void fixture_free(struct accounts_fixture *fixture)
+{
+	hash_index_free(&fixture->reading.ids);
+	free(fixture->reading.read);
+	capture_cleanup(&fixture->capture);
+}
+
+static void add_victim(struct accounts_fixture *fixture, uint32_t id, const char *comm, uint64_t cgroup_id,
+		       uint32_t account, uint64_t ns)
+{
+	struct victim_sums sums = { .cgroup_id = cgroup_id };
+
+	memset(sums.comm, 'x', sizeof(sums.comm)); /* behind the NUL, too */
+	snprintf(sums.comm, sizeof(sums.comm), "%s", comm);
+	put(sums.slots[account], NOW - SLOT, ns);
+	ck_assert_int_eq(accounts_add_victim(&fixture->reading, id, &sums), 0);
+}
+
+static struct blame_key key_of(uint32_t victim, uint8_t wait, uint8_t by, const char *comm,
+			       uint64_t cgroup_id)
+{
+	struct blame_key key = {
+		.victim = victim, .wait = wait, .by = by, .then = ACCOUNTS, .cgroup_id = cgroup_id
+	};
+
+	snprintf(key.comm, sizeof(key.comm), "%s", comm);
+	return key;
+}
+
+static void add_blame(struct accounts_fixture *fixture, const struct blame_key *key, uint64_t ns)
+{
+	struct blame_sums sums = { 0 };
+
+	put(sums.slots, NOW - SLOT, ns);
+	ck_assert_int_eq(accounts_add_blame(&fixture->reading, key, &sums), 0);
+}
+
+static void add_away(struct accounts_fixture *fixture, const char *comm, uint64_t cgroup_id, uint32_t account,
+		     uint64_t since_ns, uint64_t until_ns)
+{
+	struct away_record record = { .header = { RECORD_AWAY, sizeof(record) },
+				      .account = account,
+				      .since_ns = since_ns,
+				      .until_ns = until_ns,
+				      .cgroup_id = cgroup_id };
+
+	snprintf(record.comm, sizeof(record.comm), "%s", comm);
+	ck_assert_int_eq(accounts_add_away(&fixture->reading, (const char *)&record, sizeof(record)),
+			 sizeof(record));
+}
+
+static struct blame_rows make_rows(struct accounts_fixture *fixture)
+{
+	struct blame_rows rows;
+
+	accounts_settle(&fixture->capture->accounts, &scope);
+	ck_assert_int_eq(blame_make(fixture->capture, &rows), 0);
+	return rows;
+}
+
+START_TEST(victims_of_one_program_and_unit_are_one)
+{
+	struct accounts_fixture fixture;
+	struct blame_rows rows;
+
+	fixture_make(&fixture);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_RAN, 100);
+	add_victim(&fixture, 2, "web", 2, ACCOUNT_RAN, 20);
+	add_victim(&fixture, 3, "web", 3, ACCOUNT_RAN, 7);
+	add_victim(&fixture, 4, "db", 1, ACCOUNT_RAN, 3);
+	add_victim(&fixture, 5, "other", 9, ACCOUNT_RAN, 1000); /* the rule does not cover it */
+	add_victim(&fixture, 6, "web", 1, ACCOUNT_SLEEP,
+		   5); /* the kernel forgot the first, and made another */
+	add_away(&fixture, "web", 1, ACCOUNTS, 0, 0);
+	add_away(&fixture, "web", 2, ACCOUNT_SLEEP, NOW - 50, 0);
+	rows = make_rows(&fixture);
+	ck_assert_uint_eq(rows.victims_count, 3);
+	ck_assert_str_eq(rows.victims[0].program, "web");
+	ck_assert_str_eq(rows.victims[0].place.unit, "web.service");
+	ck_assert_uint_eq(rows.victims[0].ns[ACCOUNT_RAN], 120);
+	ck_assert_uint_eq(rows.victims[0].ns[ACCOUNT_SLEEP], 55);
+	ck_assert_uint_eq(rows.victims[0].threads, 2);
+	ck_assert_ptr_null(rows.victims[1].place.unit);
+	ck_assert_uint_eq(rows.victims[1].ns[ACCOUNT_RAN], 7);
+	ck_assert_str_eq(rows.victims[2].program, "db");
+	blame_free(&rows);
+	fixture_free(&fixture);
+}
+END_TEST
+
+static const struct {
+	uint8_t by;
+	const char *comm;
+	uint64_t cgroup_id;
+	enum blame_role role;
+	const char *program, *where;
+} parties[] = {
+	{ BLAME_PROCESS, "hog", 3, ROLE_OTHER, "hog", NULL },
+	{ BLAME_PROCESS, "web", 2, ROLE_OWN, "web", NULL },
+	{ BLAME_PROCESS, "web", 3, ROLE_OTHER, "web", NULL },
+	{ BLAME_KERNEL, "kworker", 0, ROLE_KERNEL, "kworker", NULL },
+	{ BLAME_RECORDER, "bourdond", 3, ROLE_RECORDER, "bourdond", NULL },
+	{ BLAME_QUOTA, "web.service", 1, ROLE_QUOTA, NULL, "/system.slice/web.service" },
+	{ BLAME_QUOTA, "v1", 77, ROLE_QUOTA, NULL, "v1" },
+	{ BLAME_IRQ, "", 0, ROLE_IRQ, NULL, NULL },
+	{ BLAME_STEAL, "", 0, ROLE_STEAL, NULL, NULL },
+	{ BLAME_NOBODY, "", 0, ROLE_NOBODY, NULL, NULL },
+	{ BLAME_DENIED, "", 0, ROLE_UNKNOWN, NULL, "denied" },
+	{ BLAME_UNSEEN, "", 0, ROLE_UNKNOWN, NULL, "unseen" },
+	{ BLAME_LIMIT, "", 0, ROLE_LIMIT, NULL, NULL },
+};
+
+START_TEST(each_party_has_its_role)
+{
+	const struct blame_key key =
+		key_of(1, ACCOUNT_QUEUED, parties[_i].by, parties[_i].comm, parties[_i].cgroup_id);
+	struct accounts_fixture fixture;
+	struct blame_rows rows;
+
+	fixture_make(&fixture);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_QUEUED, 100);
+	add_blame(&fixture, &key, 100);
+	rows = make_rows(&fixture);
+	ck_assert_uint_eq(rows.count, 1);
+	ck_assert_int_eq(rows.rows[0].role, parties[_i].role);
+	ck_assert_uint_eq(rows.rows[0].ns, 100);
+	ck_assert_pstr_eq(rows.rows[0].program, parties[_i].program);
+	ck_assert_pstr_eq(rows.rows[0].where, parties[_i].where);
+	blame_free(&rows);
+	fixture_free(&fixture);
+}
+END_TEST
+
+/* What lost its place in the kernel's map is in no party's sum. */
+START_TEST(what_no_party_has_is_unknown)
+{
+	const struct blame_key key = key_of(1, ACCOUNT_QUEUED, BLAME_PROCESS, "hog", 3),
+			       stranger = key_of(7, ACCOUNT_QUEUED, BLAME_PROCESS, "hog", 3);
+	struct accounts_fixture fixture;
+	struct blame_rows rows;
+
+	fixture_make(&fixture);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_QUEUED, 100000);
+	add_blame(&fixture, &key, 60000);
+	add_blame(&fixture, &stranger, 5); /* a victim that is not there */
+	rows = make_rows(&fixture);
+	ck_assert_uint_eq(rows.count, 2);
+	ck_assert_uint_eq(rows.rows[0].ns, 60000);
+	ck_assert_int_eq(rows.rows[1].role, ROLE_UNKNOWN);
+	ck_assert_uint_eq(rows.rows[1].ns, 40000);
+	ck_assert_str_eq(rows.rows[1].where, "not recorded");
+	blame_free(&rows);
+	fixture_free(&fixture);
+}
+END_TEST
+
+/* The rows of usage of two processes, by the members that waits are divided by. */
+static void put_usage(struct capture *capture, uint64_t own_bytes, uint64_t other_bytes)
+{
+	struct usage_row *rows = calloc(2, sizeof(*rows));
+
+	rows[0] = (struct usage_row){ .role = USAGE_TARGET,
+				      .process = { .tgid = 10, .comm = "web" },
+				      .cgroup = shared_text_new("/system.slice/web.service") };
+	rows[0].process.sums.task.read_bytes = own_bytes;
+	rows[1] = (struct usage_row){ .role = USAGE_OTHER,
+				      .process = { .tgid = 77, .comm = "hog" },
+				      .cgroup = shared_text_new("/batch") };
+	rows[1].process.sums.task.write_bytes = other_bytes;
+	rows[1].process.sums.grown_bytes = 1;
+	capture->usage.rows = rows;
+	capture->usage.count = 2;
+}
+
+START_TEST(waits_for_a_disk_are_divided_by_bytes)
+{
+	struct accounts_fixture fixture;
+	struct blame_rows rows;
+
+	fixture_make(&fixture);
+	put_usage(fixture.capture, 100, 200);
+	fixture.capture->usage.bytes =
+		(struct machine_bytes){ .known = true, .read = { [BYTES_UNACCOUNTED] = 100 } };
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_IO, 4001);
+	rows = make_rows(&fixture);
+	ck_assert_uint_eq(rows.count, 3);
+	ck_assert_int_eq(rows.rows[0].role, ROLE_OTHER);
+	ck_assert_str_eq(rows.rows[0].program, "hog");
+	ck_assert_uint_eq(rows.rows[0].tgid, 77);
+	ck_assert_uint_eq(rows.rows[0].processes, 1);
+	ck_assert_uint_eq(rows.rows[0].ns, 2000);
+	ck_assert_uint_eq(rows.rows[1].ns + rows.rows[2].ns, 2001);
+	ck_assert_int_eq(rows.rows[1].role == ROLE_OWN || rows.rows[2].role == ROLE_OWN, 1);
+	blame_free(&rows);
+	fixture_free(&fixture);
+}
+END_TEST
+
+START_TEST(a_wait_for_memory_is_the_limits_or_who_grew)
+{
+	const struct blame_key limit = key_of(1, ACCOUNT_MEMORY, BLAME_LIMIT, "", 0);
+	struct accounts_fixture fixture;
+	struct blame_rows rows;
+
+	fixture_make(&fixture);
+	put_usage(fixture.capture, 0, 0);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_MEMORY, 1000);
+	rows = make_rows(&fixture);
+	ck_assert_uint_eq(rows.count, 1);
+	ck_assert_str_eq(rows.rows[0].program, "hog");
+	blame_free(&rows);
+	/* waits for pages that a limit has evicted are in no reclaim */
+	add_blame(&fixture, &limit, 400);
+	rows = make_rows(&fixture);
+	ck_assert_uint_eq(rows.count, 1);
+	ck_assert_int_eq(rows.rows[0].role, ROLE_LIMIT);
+	ck_assert_uint_eq(rows.rows[0].ns, 1000);
+	blame_free(&rows);
+	fixture_free(&fixture);
+}
+END_TEST
+
+START_TEST(a_crowd_keeps_its_time_and_loses_its_names)
+{
+	struct accounts_fixture fixture;
+	struct blame_rows rows;
+	uint64_t sum = 0;
+
+	fixture_make(&fixture);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_QUEUED, 3 * BLAME_PARTIES_MAX * 1000000UL);
+	for (uint32_t i = 0; i < 3 * BLAME_PARTIES_MAX; i++) {
+		struct blame_key key = key_of(1, ACCOUNT_QUEUED, BLAME_PROCESS, "", 3);
+
+		snprintf(key.comm, sizeof(key.comm), "crowd%u", i);
+		add_blame(&fixture, &key, 1000000);
+	}
+	rows = make_rows(&fixture);
+	ck_assert_uint_eq(rows.count, BLAME_PARTIES_MAX + 1);
+	ck_assert_ptr_null(rows.rows[0].program); /* the largest: the sum of all others */
+	ck_assert_uint_eq(rows.rows[0].ns, 2 * BLAME_PARTIES_MAX * 1000000UL);
+	for (uint32_t i = 0; i < rows.count; i++)
+		sum += rows.rows[i].ns;
+	ck_assert_uint_eq(sum, rows.victims[0].ns[ACCOUNT_QUEUED]);
+	blame_free(&rows);
+	fixture_free(&fixture);
+}
+END_TEST
+
+START_TEST(records_that_are_none_are_refused)
+{
+	const struct blame_key wait = key_of(1, ACCOUNTS, BLAME_PROCESS, "hog", 3),
+			       by = key_of(1, ACCOUNT_QUEUED, BLAME_KINDS, "hog", 3);
+	const struct blame_sums sums = { 0 };
+	struct away_record record = { .header = { RECORD_AWAY, sizeof(record) }, .account = ACCOUNTS + 1 };
+	struct accounts_fixture fixture;
+
+	fixture_make(&fixture);
+	ck_assert_int_eq(accounts_add_blame(&fixture.reading, &wait, &sums), -EBADMSG);
+	ck_assert_int_eq(accounts_add_blame(&fixture.reading, &by, &sums), -EBADMSG);
+	ck_assert_int_eq(accounts_add_away(&fixture.reading, (const char *)&record, sizeof(record)),
+			 -EBADMSG);
+	record.account = ACCOUNTS;
+	record.header.bytes--;
+	ck_assert_int_eq(accounts_add_away(&fixture.reading, (const char *)&record, sizeof(record)),
+			 -EBADMSG);
+	/* one that is not whole comes again */
+	ck_assert_int_eq(accounts_add_away(&fixture.reading, (const char *)&record, sizeof(record) - 1), 0);
+	fixture_free(&fixture);
+}
+END_TEST
+
+/* A thread counts where it is in the span. */
+START_TEST(what_has_not_ended_counts_from_the_begin_to_the_end)
+{
+	struct accounts_fixture fixture;
+	struct accounts *accounts;
+
+	fixture_make(&fixture);
+	accounts = &fixture.capture->accounts;
+	accounts->from_ns = NOW - 1000;
+	add_away(&fixture, "web", 1, ACCOUNT_SLEEP, 5, 0);
+	ck_assert_uint_eq(accounts->victims[0].ns[ACCOUNT_SLEEP], 1000);
+	add_away(&fixture, "web", 1, ACCOUNT_IO, NOW - 300, NOW - 100);
+	ck_assert_uint_eq(accounts->victims[0].ns[ACCOUNT_IO], 200);
+	add_away(&fixture, "web", 1, ACCOUNT_IO, 5, 6);
+	ck_assert_uint_eq(accounts->victims[0].ns[ACCOUNT_IO], 200);
+	ck_assert_uint_eq(accounts->victims[0].threads, 3);
+	fixture_free(&fixture);
+}
+END_TEST
+
+START_TEST(the_database_says_the_same)
+{
+	struct blame_key hog = key_of(1, ACCOUNT_QUEUED, BLAME_PROCESS, "hog", 3),
+			 lock = key_of(1, ACCOUNT_LOCK, BLAME_PROCESS, "web", 1),
+			 quota = key_of(1, ACCOUNT_THROTTLED, BLAME_QUOTA, "v1", 77);
+	struct accounts_fixture fixture;
+	struct store_fixture store;
+
+	lock.then = ACCOUNT_IO;
+	fixture_make(&fixture);
+	put_usage(fixture.capture, 0, 0);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_QUEUED, 400);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_LOCK, 50);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_THROTTLED, 20);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_RAN, 7);
+	add_away(&fixture, "web", 1, ACCOUNTS, 0, 0);
+	add_blame(&fixture, &hog, 300);
+	add_blame(&fixture, &lock, 50);
+	add_blame(&fixture, &quota, 20);
+	hog.by = BLAME_IRQ;
+	hog.cgroup_id = 0;
+	memset(hog.comm, 0, sizeof(hog.comm));
+	add_blame(&fixture, &hog, 100);
+	accounts_settle(&fixture.capture->accounts, &scope);
+	store_fixture_start(&store);
+	expect_commit(&store, fixture.capture);
+	expect_rows(&store, "SELECT * FROM account ORDER BY account",
+		    "1|web in web.service|lock|1|50\n1|web in web.service|queued|1|400\n"
+		    "1|web in web.service|ran|1|7\n1|web in web.service|throttled|1|20\n");
+	expect_rows(
+		&store,
+		"SELECT wait, role, program, unit, cgroup, tgid, processes, ns, where_text, then_account FROM blame "
+		"ORDER BY wait, ns",
+		"lock|own|web|web.service|/system.slice/web.service|10|1|50|NULL|io\n"
+		"queued|irq|NULL|NULL|NULL|NULL|NULL|100|NULL|NULL\n"
+		"queued|other|hog|NULL|/batch|77|1|300|NULL|NULL\n"
+		"throttled|quota|NULL|NULL|NULL|NULL|NULL|20|v1|NULL\n");
+	expect_rows(&store,
+		    "SELECT victim, wait, role, party, ns, percent FROM blame_share WHERE capture_id = 1",
+		    "web in web.service|lock|own|web in web.service|50|100.0\n"
+		    "web in web.service|queued|other|hog in /batch|300|75.0\n"
+		    "web in web.service|queued|irq|NULL|100|25.0\n"
+		    "web in web.service|throttled|quota|v1|20|100.0\n");
+	store_fixture_free(&store);
+	fixture_free(&fixture);
+}
+END_TEST
+
+SUITE(accounts)
+{
+	Suite *suite = suite_create("accounts");
+	TCase *slots = tcase_create("slots"), *rows = tcase_create("rows");
+
+	tcase_add_test(slots, slots_are_summed_as_far_as_they_are_in_the_span);
+	tcase_add_test(slots, a_slot_of_an_earlier_round_is_empty);
+	tcase_add_test(slots, what_has_not_ended_counts_from_the_begin_to_the_end);
+	tcase_add_test(slots, records_that_are_none_are_refused);
+	suite_add_tcase(suite, slots);
+	tcase_add_test(rows, victims_of_one_program_and_unit_are_one);
+	tcase_add_loop_test(rows, each_party_has_its_role, 0, ARRAY_SIZE(parties));
+	tcase_add_test(rows, what_no_party_has_is_unknown);
+	tcase_add_test(rows, waits_for_a_disk_are_divided_by_bytes);
+	tcase_add_test(rows, a_wait_for_memory_is_the_limits_or_who_grew);
+	tcase_add_test(rows, a_crowd_keeps_its_time_and_loses_its_names);
+	tcase_add_test(rows, the_database_says_the_same);
+	suite_add_tcase(suite, rows);
+	return suite;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pool is a pool of threads that have little to do: each waits for work at one condition variable, and the first thread gives
+ * one of them some, a hundred times a second. None of them waits for a lock.
+ */
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/options.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define WORK_EVERY_NS 10000000L
+
+static struct {
+	pthread_mutex_t mutex;
+	pthread_cond_t has_work;
+	unsigned long long waiting, done;
+} pool = { .mutex = PTHREAD_MUTEX_INITIALIZER, .has_work = PTHREAD_COND_INITIALIZER };
+
+static void *work(void *user)
+{
+	(void)user;
+	pthread_mutex_lock(&pool.mutex);
+	for (;;) {
+		while (!pool.waiting)
+			pthread_cond_wait(&pool.has_work, &pool.mutex);
+		pool.waiting--;
+		pool.done++;
+	}
+	return NULL;
+}
+
+/* Ends with the process: by a signal. */
+static void give_work(void)
+{
+	const struct timespec pause = { .tv_nsec = WORK_EVERY_NS };
+
+	for (;;) {
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&pool.mutex);
+		pool.waiting++;
+		pthread_cond_signal(&pool.has_work);
+		pthread_mutex_unlock(&pool.mutex);
+	}
+}
+
+int main(int count, char **arguments)
+{
+	const char *threads = "64";
+	const struct option_spec options[] = { { "threads", "N", "threads that wait for work (64)",
+						 &threads } };
+	const struct command_spec command = { "pool",
+					      "[--threads N]",
+					      "Keeps threads that wait for work at a condition variable.",
+					      "pool --threads 64",
+					      options,
+					      ARRAY_SIZE(options) };
+	unsigned long long workers;
+	int words, parsed;
+
+	log_init(command.program);
+	parsed = options_parse(&command, count, arguments, &words);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	if (words || options_number(threads, 1, 1024, &workers)) {
+		log_error("takes 1 to 1024 threads: see --help");
+		return EXIT_USAGE;
+	}
+	for (unsigned long long i = 0; i < workers; i++) {
+		pthread_t thread;
+		int error = pthread_create(&thread, NULL, work, NULL);
+
+		if (error) {
+			log_error("cannot start a thread: %s", strerror(error));
+			return EXIT_FAILED;
+		}
+	}
+	puts("ready");
+	fflush(stdout);
+	give_work();
+}
