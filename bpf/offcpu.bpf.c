@@ -330,16 +330,24 @@ static __always_inline __u32 account_of(const struct thread *thread)
 	return thread->stall & STALL_IO ? ACCOUNT_IO : ACCOUNT_SLEEP;
 }
 
-static __always_inline void account_leaving(struct thread *thread, struct target *target,
-					    struct task_struct *task, __u64 now_ns)
+/* The current thread is of the target, or its parent, which has its name and its cgroup. */
+static __always_inline __u32 victim_of(struct target *target)
 {
-	__u32 victim = account_victim(target->victim), account = account_of(thread);
-	__u64 lock = thread->state && account == ACCOUNT_SLEEP ? lock_contended(task, target->started_ns) : 0;
+	__u32 victim = account_victim(target->victim);
 
 	if (victim != target->victim)
 		target->victim = victim;
+	return victim;
+}
+
+static __always_inline void account_leaving(struct thread *thread, struct target *target,
+					    struct task_struct *task, __u64 now_ns)
+{
+	__u32 account = account_of(thread);
+	__u64 lock = thread->state && account == ACCOUNT_SLEEP ? lock_contended(task, target->started_ns) : 0;
+
+	thread->accounted.victim = victim_of(target);
 	account_leave(&thread->accounted, now_ns, !thread->state, account, lock);
-	thread->accounted.victim = victim;
 }
 
 static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const struct control *shared,
@@ -757,7 +765,7 @@ static __always_inline void account_born(struct thread *thread, struct task_stru
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	thread->accounted = (struct accounted){ .at_ns = task->sched_info.last_queued,
 						.at_monotonic = now_ns,
-						.victim = target ? target->victim : 0,
+						.victim = target ? victim_of(target) : 0,
 						.does = ACCOUNTED_QUEUED };
 	account_queued(thread, task);
 }
@@ -874,7 +882,7 @@ __noinline int offcpu_tick(__u64 now_ns)
 	if (!thread)
 		thread = thread_make(tid, start_of(task));
 	if (thread) {
-		thread->accounted.victim = account_victim(target->victim);
+		thread->accounted.victim = victim_of(target);
 		account_run(&thread->accounted, now_ns);
 	}
 	return 0;
