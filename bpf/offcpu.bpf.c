@@ -849,6 +849,16 @@ int BPF_PROG(offcpu_exec, struct task_struct *task, int pid_before)
 	return 0;
 }
 
+/* The queue that the task's cgroup has on that CPU; 0: not known. */
+static __always_inline __u64 queue_on(struct task_struct *task, int cpu)
+{
+	struct cfs_rq **queues = BPF_CORE_READ(task, se.cfs_rq, tg, cfs_rq);
+	__u64 queue = 0;
+
+	bpf_probe_read_kernel(&queue, sizeof(queue), &queues[cpu]);
+	return queue;
+}
+
 /* Fires under the lock of the queue that it leaves, when the kernel has taken it out of there; or while it is blocked. */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(offcpu_migrate, struct task_struct *task, int cpu)
@@ -861,7 +871,7 @@ int BPF_PROG(offcpu_migrate, struct task_struct *task, int cpu)
 	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	if (thread && thread->accounted.place)
 		account_migrate(&thread->accounted, (__u32)cpu, task->sched_info.run_delay,
-				run_queue_of(task)->clock);
+				run_queue_of(task)->clock, queue_on(task, cpu));
 	return 0;
 }
 
