@@ -145,8 +145,7 @@ static long add_last_part(__u32 index, struct interval *interval)
 			account_add_blame(&interval->key, number, ns);
 	}
 	interval->ns -= ns;
-	interval->ends_ns =
-		(number << interval->bits) - 1; /* a ns of it is neither in this slot nor in that one */
+	interval->ends_ns = (number << interval->bits) - 1; /* in the slot before */
 	return !interval->ns;
 }
 
@@ -304,8 +303,11 @@ __noinline int account_enter(struct wait_cpu *waits, __u32 victim, __u64 since_n
 		struct wait_place *place = &waits->places[(victim + i) & (WAIT_PLACES - 1)];
 		__u64 empty = (__u64)victim << 32, word = *(volatile __u64 *)&place->word;
 
-		if (!word && !__sync_val_compare_and_swap(&place->word, 0, empty))
+		if (!word && !__sync_val_compare_and_swap(&place->word, 0, empty)) {
 			word = empty;
+			place->queue = 0; /* of the victim that had it before */
+			place->throttled = 0;
+		}
 		if (word >> 32 != victim)
 			continue;
 		/* first the sum: who reads between the two finds less than there is, and leaves it */
@@ -698,12 +700,13 @@ __noinline int account_queue(struct accounted *thread, __u32 cpu, __u64 run_dela
 	return 0;
 }
 
-__noinline int account_migrate(struct accounted *thread, __u32 cpu, __u64 run_delay, __u64 now_ns)
+__noinline int account_migrate(struct accounted *thread, __u32 cpu, __u64 run_delay, __u64 now_ns,
+			       __u64 queue)
 {
 	if (!thread || !thread->place)
 		return 0;
 	account_leave_place(thread, now_ns, run_delay);
-	account_join(thread, cpu, now_ns, 0);
+	account_join(thread, cpu, now_ns, queue);
 	return 0;
 }
 
@@ -763,10 +766,13 @@ __noinline __u32 account_longest(struct accounted *thread)
 
 __noinline int account_stop(struct accounted *thread)
 {
+	__u64 now_ns = account_clock();
+
 	if (!thread)
 		return 0;
+	/* what was charged until now stays */
 	if (thread->place)
-		account_leave_place(thread, thread->joined_ns, thread->seen_ns);
+		account_leave_place(thread, now_ns, thread->seen_ns + now_ns - thread->joined_ns);
 	thread->does = ACCOUNTED_NOT;
 	return 0;
 }

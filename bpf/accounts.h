@@ -96,8 +96,8 @@ int account_return(struct accounted *thread, __u64 now_ns, __u64 run_delay, __u6
 /* The thread has begun to wait for that CPU, in the queue `queue`, after a block. */
 int account_queue(struct accounted *thread, __u32 cpu, __u64 run_delay, __u64 last_queued, __u64 queue);
 
-/* The thread, which may be queued, leaves its CPU for that one. now_ns is of the queue that it leaves. */
-int account_migrate(struct accounted *thread, __u32 cpu, __u64 run_delay, __u64 now_ns);
+/* The thread, which may be queued, leaves its CPU for the queue `queue` of that one. now_ns is of the queue that it leaves. */
+int account_migrate(struct accounted *thread, __u32 cpu, __u64 run_delay, __u64 now_ns, __u64 queue);
 
 /* The current thread, or an interrupt of it, wakes the thread. `then`: the account of the current thread lately. */
 int account_waking(struct accounted *thread, __u32 then);

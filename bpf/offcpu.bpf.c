@@ -330,16 +330,24 @@ static __always_inline __u32 account_of(const struct thread *thread)
 	return thread->stall & STALL_IO ? ACCOUNT_IO : ACCOUNT_SLEEP;
 }
 
-static __always_inline void account_leaving(struct thread *thread, struct target *target,
-					    struct task_struct *task, __u64 now_ns)
+/* The current thread is of the target, or its parent, which has its name and its cgroup. */
+static __always_inline __u32 victim_of(struct target *target)
 {
-	__u32 victim = account_victim(target->victim), account = account_of(thread);
-	__u64 lock = thread->state && account == ACCOUNT_SLEEP ? lock_contended(task, target->started_ns) : 0;
+	__u32 victim = account_victim(target->victim);
 
 	if (victim != target->victim)
 		target->victim = victim;
+	return victim;
+}
+
+static __always_inline void account_leaving(struct thread *thread, struct target *target,
+					    struct task_struct *task, __u64 now_ns)
+{
+	__u32 account = account_of(thread);
+	__u64 lock = thread->state && account == ACCOUNT_SLEEP ? lock_contended(task, target->started_ns) : 0;
+
+	thread->accounted.victim = victim_of(target);
 	account_leave(&thread->accounted, now_ns, !thread->state, account, lock);
-	thread->accounted.victim = victim;
 }
 
 static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const struct control *shared,
@@ -757,7 +765,7 @@ static __always_inline void account_born(struct thread *thread, struct task_stru
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	thread->accounted = (struct accounted){ .at_ns = task->sched_info.last_queued,
 						.at_monotonic = now_ns,
-						.victim = target ? target->victim : 0,
+						.victim = target ? victim_of(target) : 0,
 						.does = ACCOUNTED_QUEUED };
 	account_queued(thread, task);
 }
@@ -841,6 +849,16 @@ int BPF_PROG(offcpu_exec, struct task_struct *task, int pid_before)
 	return 0;
 }
 
+/* The queue that the task's cgroup has on that CPU; 0: not known. */
+static __always_inline __u64 queue_on(struct task_struct *task, int cpu)
+{
+	struct cfs_rq **queues = BPF_CORE_READ(task, se.cfs_rq, tg, cfs_rq);
+	__u64 queue = 0;
+
+	bpf_probe_read_kernel(&queue, sizeof(queue), &queues[cpu]);
+	return queue;
+}
+
 /* Fires under the lock of the queue that it leaves, when the kernel has taken it out of there; or while it is blocked. */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(offcpu_migrate, struct task_struct *task, int cpu)
@@ -853,7 +871,7 @@ int BPF_PROG(offcpu_migrate, struct task_struct *task, int cpu)
 	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	if (thread && thread->accounted.place)
 		account_migrate(&thread->accounted, (__u32)cpu, task->sched_info.run_delay,
-				run_queue_of(task)->clock);
+				run_queue_of(task)->clock, queue_on(task, cpu));
 	return 0;
 }
 
@@ -874,7 +892,7 @@ __noinline int offcpu_tick(__u64 now_ns)
 	if (!thread)
 		thread = thread_make(tid, start_of(task));
 	if (thread) {
-		thread->accounted.victim = account_victim(target->victim);
+		thread->accounted.victim = victim_of(target);
 		account_run(&thread->accounted, now_ns);
 	}
 	return 0;

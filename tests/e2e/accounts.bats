@@ -127,6 +127,12 @@ percent_is() {
 	near "$1" "$said" "$2"
 }
 
+# has_peer: whether the victim waited for the process p$OWN, and for nothing else but a CPU
+has_peer() {
+	[ "$(sql "SELECT 100 * sum(ns) FILTER (WHERE account = 'peer') >= 80 * sum(ns) FROM account WHERE account IN ('peer', 'network', 'sleep', 'lock')")" = 1 ]
+	[ "$(sql "SELECT 100 * sum(ns) FILTER (WHERE program = 'p$OWN' AND role = 'other') >= 90 * sum(ns) FROM blame WHERE wait = 'peer'")" = 1 ]
+}
+
 @test "two hogs two to one: what the victim waits is charged to the last ns, to each as its cgroup counts" {
 	local before after ran_before ran_after to
 	own_workload cpu_hog
@@ -273,6 +279,59 @@ percent_is() {
 	adds_up 1
 	(($(account sleep) * 100 >= SPAN * 80))
 	[ "$(sql "SELECT count(*) FROM blame WHERE wait IN ('lock', 'peer', 'network')")" -eq 0 ]
+}
+
+@test "who sends what it waits for is its peer, through a pipe" {
+	own_workload relay
+	cp "$WORK/$OWN" "$WORK/p$OWN"
+	load
+	follow
+	mkfifo "$WORK/pipe"
+	start_command bash -c 'echo ready; exec "$0" --pulse 20 --seconds 3600 > "$1"' "$WORK/p$OWN" "$WORK/pipe"
+	victim bash -c 'exec "$0" --read < "$1"' "$WORK/$OWN" "$WORK/pipe"
+	begin
+	await 60 has_slept $(($(slept) + 50))
+	finish
+	adds_up 1
+	has_peer
+}
+
+@test "who sends what it waits for is its peer, through a connection of this host" {
+	own_workload relay
+	cp "$WORK/$OWN" "$WORK/p$OWN"
+	load
+	follow
+	# the program has the connection as its standard input
+	victim python3 -c 'import os, socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+print("ready", listener.getsockname()[1], flush=True)
+connection, _ = listener.accept()
+os.dup2(connection.fileno(), 0)
+os.execv(sys.argv[1], sys.argv[1:])' "$WORK/$OWN" --read
+	local output=$CHILD_OUTPUT
+	"$WORK/p$OWN" --pulse 20 --seconds 3600 > "/dev/tcp/127.0.0.1/${CHILD_LINE#ready }" &
+	CHILDREN+=($!)
+	IFS= read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$output" CHILD_LINE
+	[ "$CHILD_LINE" = ready ]
+	begin
+	await 60 has_slept $(($(slept) + 50))
+	finish
+	adds_up 1
+	has_peer
+}
+
+@test "a working set beyond its limit waits for memory, because of the limit" {
+	cgroup_make $((48 << 20))
+	own_workload mem_hog
+	load
+	follow
+	victim "$WORK/$OWN" --size 96MiB --file "$WORK/scratch"
+	begin
+	await_cpu "$VICTIM" 1000
+	finish
+	adds_up 1
+	(($(account memory) > 0))
+	[ "$(sql "SELECT 100 * ns >= 90 * (SELECT sum(ns) FROM blame WHERE wait = 'memory') FROM blame WHERE wait = 'memory' AND role = 'limit'")" = 1 ]
 }
 
 @test "whom root's policy denies has no name" {

@@ -156,7 +156,7 @@ ms_of() {
 			{ echo "$view: $plan"; false; }
 		count=$((count + 1))
 	done
-	[ "$count" -eq 19 ]
+	[ "$count" -eq 20 ]
 }
 
 @test "1. captures of this week" {
