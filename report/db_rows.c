@@ -4,6 +4,7 @@
 #include "common/cleanup.h"
 #include "common/escape_name.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,144 +55,70 @@ int db_rows_make_maps(struct sql *sql)
 
 /* ---- the statements of a table ---- */
 
-static const char columns_sql[] =
-	"SELECT p.name, f.\"table\", p.type = 'TEXT', p.\"notnull\", p.pk, p.pk AND sum(p.pk > 0) OVER () = 1 FROM "
-	"pragma_table_info(?1, 'main') p LEFT JOIN pragma_foreign_key_list(?1, 'main') f ON f.\"from\" = p.name ORDER BY p.cid";
-
-/* A row of columns_sql. */
-struct column {
-	const char *name, *refers_to; /* the latter is a table, or NULL */
-	bool is_text, is_required;
-	int of_key; /* 1: the first one of the primary key, and so on; 0: none */
-	bool is_id;
-};
-
-/* What grows with each column. */
+/*
+ * The parts of the statements for table ?1, from its columns in the output; ?2 has exceptions. An id that refers to nothing
+ * becomes NULL or a text, which the table refuses.
+ */
 enum part {
-	PART_SELECTED,
+	PART_ID,       /* the column that is the id; NULL: none is */
+	PART_NAME,     /* the one that names a row where none is: the second one of the key */
+	PART_KEY,      /* the numbers of the columns of such a key */
+	PART_SELECTED, /* values from the source, each behind a comma, as the next two */
 	PART_NAMES,
-	PART_VALUES,
-	PART_KEY,
-	PARTS,
+	PART_VALUES, /* parameters */
+	PART_COUNT,  /* of the values */
 };
+static const char parts_sql[] =
+	"WITH c AS (SELECT p.*, f.\"table\" AS parent, sum(p.pk > 0) OVER () = 1 AS has_id, printf('\"%w\"', p.name) AS quoted, "
+	"printf('g.\"%w\"', p.name) AS given, (SELECT value FROM json_each(?2) WHERE key = p.name) AS instead FROM "
+	"pragma_table_info(?1, 'main') p LEFT JOIN pragma_foreign_key_list(?1, 'main') f ON f.\"from\" = p.name), "
+	"n AS (SELECT *, row_number() OVER (ORDER BY cid) AS number, (SELECT given FROM c WHERE pk AND has_id) AS id FROM c "
+	"WHERE NOT (pk AND has_id) ORDER BY cid) "
+	"SELECT (SELECT quoted FROM c WHERE pk AND has_id), (SELECT quoted FROM c WHERE pk = 2), group_concat(iif(pk, 1 + number, "
+	"NULL), ', '), group_concat(', ' || CASE WHEN instead IS NOT NULL THEN instead "
+	"WHEN name = 'recorded_as' THEN printf('ifnull(%s, %s)', given, id) "
+	"WHEN parent IS NOT NULL AND \"notnull\" THEN printf('(SELECT id FROM \"%w_map\" WHERE was = %s)', parent, given) "
+	"WHEN parent IS NOT NULL THEN printf('iif(%s IS NULL, NULL, ifnull((SELECT id FROM \"%w_map\" WHERE was = %s), ''no such "
+	"row''))', given, parent, given) WHEN type = 'TEXT' THEN printf('name_form(%s)', given) ELSE given END || ' AS ' || "
+	"quoted, ''), group_concat(', ' || quoted, ''), group_concat(printf(iif(name = 'recorded_as', ', nullif(?%d, n)', ', ?%d'), "
+	"1 + number), ''), count(*) FROM n";
 
-struct making {
-	const struct table *table;
-	sqlite3_str *parts[PARTS];
-	int count;  /* selected columns */
-	char *id;   /* the column that is the id; NULL: the table has none */
-	char *name; /* the column that names a row; NULL: none does */
-};
-
-/* The value for a column, from the table in the source. */
-static void append_selected(struct making *making, const struct column *column)
-{
-	const struct table *table = making->table;
-	sqlite3_str *selected = making->parts[PART_SELECTED];
-	const char *name = column->name, *instead = NULL;
-
-	for (size_t i = 0; i < TABLE_EXCEPTIONS_MAX && table->instead[i].column; i++)
-		if (!strcmp(table->instead[i].column, name))
-			instead = table->instead[i].value;
-	if (instead)
-		sqlite3_str_appendf(selected, ", %s", instead);
-	else if (making->id && !strcmp(name, "recorded_as"))
-		sqlite3_str_appendf(selected, ", ifnull(g.recorded_as, g.\"%w\")", making->id);
-	else if (column->refers_to && column->is_required)
-		sqlite3_str_appendf(selected, ", (SELECT id FROM \"%w_map\" WHERE was = g.\"%w\")",
-				    column->refers_to, name);
-	else if (column->refers_to) /* what refers to nothing becomes a text, which the table refuses */
-		sqlite3_str_appendf(selected,
-				    ", iif(g.\"%w\" IS NULL, NULL, ifnull((SELECT id FROM \"%w_map\" WHERE "
-				    "was = g.\"%w\"), 'no such row'))",
-				    name, column->refers_to, name);
-	else
-		sqlite3_str_appendf(selected, column->is_text ? ", name_form(g.\"%w\")" : ", g.\"%w\"", name);
-	sqlite3_str_appendf(selected, " AS \"%w\"", name);
-}
-
-static int append_column(struct making *making, const struct column *column)
-{
-	bool is_recorded_as = making->id && !strcmp(column->name, "recorded_as");
-
-	if (column->is_id)
-		return (making->id = strdup(column->name)) ? 0 : -ENOMEM;
-	making->count++;
-	append_selected(making, column);
-	sqlite3_str_appendf(making->parts[PART_NAMES], ", \"%w\"", column->name);
-	sqlite3_str_appendf(making->parts[PART_VALUES], is_recorded_as ? ", nullif(?%d, n)" : ", ?%d",
-			    making->count);
-	/* rows come in the order of the output's key, which is fast; its first column tells what they belong to */
-	if (column->of_key)
-		sqlite3_str_appendf(making->parts[PART_KEY], column->of_key > 1 ? ", %d" : "%d",
-				    making->count);
-	return column->of_key != 2 || (making->name = strdup(column->name)) ? 0 : -ENOMEM;
-}
-
-static int append_columns(struct sql *sql, struct making *making)
-{
-	const char *const *checked = making->table->checked;
-	sqlite3_stmt *columns;
-	int result = sql_prepare(sql, &columns, columns_sql), step = SQLITE_DONE;
-
-	for (making->count = 1; checked[making->count - 1]; making->count++)
-		sqlite3_str_appendf(making->parts[PART_SELECTED], ", %s", checked[making->count - 1]);
-	if (!result)
-		sqlite3_bind_text(columns, 1, making->table->name, -1, SQLITE_STATIC);
-	while (!result && (step = sqlite3_step(columns)) == SQLITE_ROW)
-		result = append_column(making, &(struct column){
-						       (const char *)sqlite3_column_text(columns, 0),
-						       (const char *)sqlite3_column_text(columns, 1),
-						       sqlite3_column_int(columns, 2),
-						       sqlite3_column_int(columns, 3),
-						       sqlite3_column_int(columns, 4),
-						       sqlite3_column_int(columns, 5),
-					       });
-	if (!result && step != SQLITE_DONE)
-		result = sql_failed(sql);
-	sqlite3_finalize(columns);
-	return result;
-}
-
-static int prepare_add(struct sql *sql, const struct making *making, char *const parts[PARTS],
+static int prepare_add(struct sql *sql, const struct table *table, const char *const parts[],
 		       sqlite3_stmt **ret_add)
 {
-	const struct table *table = making->table;
-
 	if (table->id)
 		return sql_prepare_format(
 			sql, ret_add,
-			"INSERT INTO main.\"%w\"(\"%w\"%s) SELECT n%s FROM (SELECT %s AS n) RETURNING \"%w\"",
-			table->name, making->id, parts[PART_NAMES], parts[PART_VALUES], table->id,
-			making->id);
-	return sql_prepare_format(sql, ret_add,
-				  making->id ? "INSERT INTO main.\"%w\"(%s) VALUES(%s) RETURNING \"%w\""
-					     : "INSERT INTO main.\"%w\"(%s) VALUES(%s) %s",
-				  table->name, parts[PART_NAMES] + 2, parts[PART_VALUES] + 2,
-				  making->id      ? making->id
+			"INSERT INTO main.\"%w\"(%s%s) SELECT n%s FROM (SELECT %s AS n) RETURNING %s",
+			table->name, parts[PART_ID], parts[PART_NAMES], parts[PART_VALUES], table->id,
+			parts[PART_ID]);
+	return sql_prepare_format(sql, ret_add, "INSERT INTO main.\"%w\"(%s) VALUES(%s) %s%s", table->name,
+				  parts[PART_NAMES] + 2, parts[PART_VALUES] + 2,
+				  parts[PART_ID] ? "RETURNING " : "",
+				  parts[PART_ID]  ? parts[PART_ID]
 				  : table->clause ? table->clause
 						  : "");
 }
 
-static int prepare_all(struct sql *sql, const struct making *making, char *const parts[PARTS],
+static int prepare_all(struct sql *sql, const struct table *table, const char *const parts[],
 		       struct table_rows *rows)
 {
-	const struct table *table = making->table;
-	const char *name = table->name, *id = making->id ? making->id : "rowid";
+	const char *name = table->name, *id = parts[PART_ID] ? parts[PART_ID] : "rowid";
 	int result = sql_prepare_format(
-		sql, &rows->select, "SELECT g.\"%w\"%s FROM given.\"%w\" g WHERE %s ORDER BY %s",
-		making->name ? making->name : id, parts[PART_SELECTED], name,
-		table->where ? table->where : "true", making->name ? parts[PART_KEY] : "1");
+		sql, &rows->select, "SELECT g.%s%s%s%s FROM given.\"%w\" g WHERE %s ORDER BY %s",
+		parts[PART_NAME] ? parts[PART_NAME] : id, parts[PART_SELECTED], table->checked ? ", " : "",
+		table->checked ? table->checked : "", name, table->where ? table->where : "true",
+		parts[PART_NAME] ? parts[PART_KEY] : "1");
 
 	if (!result)
-		result = prepare_add(sql, making, parts, &rows->add);
+		result = prepare_add(sql, table, parts, &rows->add);
 	if (!result && table->find)
-		result = sql_prepare_format(sql, &rows->find, "SELECT \"%w\" FROM main.\"%w\" WHERE %s", id,
-					    name, table->find);
+		result = sql_prepare_format(sql, &rows->find, "SELECT %s FROM main.\"%w\" WHERE %s", id, name,
+					    table->find);
 	if (!result && table->renew)
-		result = sql_prepare_format(sql, &rows->renew, "UPDATE main.\"%w\" %s AND \"%w\" = :found",
-					    name, table->renew, id);
-	if (!result && making->id)
+		result = sql_prepare_format(sql, &rows->renew, "UPDATE main.\"%w\" %s AND %s = :found", name,
+					    table->renew, id);
+	if (!result && parts[PART_ID])
 		result = sql_prepare_format(sql, &rows->map, "INSERT INTO \"%w_map\"(was, id) VALUES(?1, ?2)",
 					    name);
 	return result;
@@ -199,25 +126,28 @@ static int prepare_all(struct sql *sql, const struct making *making, char *const
 
 int db_rows_begin(struct row_transfer *transfer, const struct table *table, struct table_rows *ret_rows)
 {
-	struct making making = { .table = table };
-	char *parts[PARTS];
-	int result;
+	const char *parts[PART_COUNT];
+	sqlite3_stmt *statement;
+	int result = sql_prepare(transfer->sql, &statement, parts_sql);
 
 	*ret_rows = (struct table_rows){ .table = table };
 	snprintf(transfer->row, sizeof(transfer->row), "table %s", table->name);
-	for (size_t i = 0; i < PARTS; i++)
-		making.parts[i] = sqlite3_str_new(transfer->sql->db);
-	result = append_columns(transfer->sql, &making);
-	for (size_t i = 0; i < PARTS; i++)
-		parts[i] = sqlite3_str_finish(making.parts[i]);
-	if (!result && (!parts[PART_SELECTED] || !parts[PART_NAMES] || !parts[PART_VALUES]))
-		result = -ENOMEM;
-	if (!result)
-		result = prepare_all(transfer->sql, &making, parts, ret_rows);
-	for (size_t i = 0; i < PARTS; i++)
-		sqlite3_free(parts[i]);
-	free(making.id);
-	free(making.name);
+	if (result < 0)
+		return result;
+	sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 2, table->instead, -1, SQLITE_STATIC);
+	if (sqlite3_step(statement) != SQLITE_ROW) {
+		result = sql_failed(transfer->sql);
+	} else if (!sqlite3_column_int(statement, PART_COUNT)) {
+		snprintf(transfer->sql->error, sizeof(transfer->sql->error), "the output has no such table");
+		result = -EUCLEAN;
+	} else {
+		for (int i = 0; i < PART_COUNT; i++)
+			parts[i] = (const char *)sqlite3_column_text(statement, i);
+		ret_rows->checked = 1 + sqlite3_column_int(statement, PART_COUNT);
+		result = prepare_all(transfer->sql, table, parts, ret_rows);
+	}
+	sqlite3_finalize(statement);
 	return result;
 }
 
@@ -290,7 +220,7 @@ static int transfer_row(struct row_transfer *transfer, const struct table_rows *
 	int64_t id = 0;
 	int result = 0;
 
-	if (rows->table->is_valid && !rows->table->is_valid(row)) {
+	if (rows->table->is_valid && !rows->table->is_valid(row, rows->checked)) {
 		snprintf(transfer->sql->error, sizeof(transfer->sql->error),
 			 "it has a value that bourdond does not write");
 		return -EUCLEAN;

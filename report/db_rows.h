@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #define ROW_BYTES 256
-#define TABLE_EXCEPTIONS_MAX 4
 
 /* What rows come from and go to. */
 struct row_transfer {
@@ -33,22 +32,21 @@ struct row_transfer {
  */
 struct table {
 	const char *name;
-	const char *where; /* which rows; NULL: all */
-	struct {
-		const char *column, *value;
-	} instead[TABLE_EXCEPTIONS_MAX]; /* columns whose value is another one */
-	const char *find;                /* which row of the output is equal; NULL: none */
-	const char *renew;               /* SET and WHERE: adds to such a row what was found out later */
-	const char *id;                  /* of a new row, whose id in the source is ?1; NULL: the next one */
-	const char *clause;              /* of a table without ids: follows the values of a new row */
-	const char *checked[TABLE_EXCEPTIONS_MAX]; /* columns 1, 2... of the row that is_valid() sees */
-	bool (*is_valid)(sqlite3_stmt *row);
+	const char *where;   /* which rows; NULL: all */
+	const char *instead; /* a JSON object: columns whose value is another one */
+	const char *find;    /* which row of the output is equal; NULL: none */
+	const char *renew;   /* SET and WHERE: adds to such a row what was found out later */
+	const char *id;      /* of a new row, whose id in the source is ?1; NULL: the next one */
+	const char *clause;  /* of a table without ids: follows the values of a new row */
+	const char *checked; /* values that is_valid() finds in the row, from column `first` on */
+	bool (*is_valid)(sqlite3_stmt *row, int first);
 };
 
 /* The statements for a table. */
 struct table_rows {
 	const struct table *table;
 	sqlite3_stmt *select, *find, *renew, *add, *map;
+	int checked; /* the first column of what is checked */
 };
 
 /*

@@ -43,13 +43,16 @@ struct transfer {
 	"seq FROM main.sqlite_sequence WHERE name = '" table "'), 0), ifnull((SELECT max(" id                \
 	") FROM main." table "), 0)) AS last))"
 
+#define INSTEAD(column, value) "\"" column "\": \"" value "\""
+#define NAMED_BY(column) "(SELECT n." column " FROM given.frame_row n WHERE n.frame_id = g.named_by)"
 #define OF_CHOSEN "capture_id IN (SELECT capture_id FROM chosen)"
 
 static const struct table databases = {
 	.name = "database",
 	.where =
 		"g.database_id IN (SELECT database_id FROM given.run WHERE run_id IN (SELECT run_id FROM chosen_run))",
-	.instead = { { "id", "iif(length(g.id) = 32 AND g.id NOT GLOB '*[^0-9a-f]*', g.id, NULL)" } },
+	.instead =
+		"{" INSTEAD("id", "iif(length(g.id) = 32 AND g.id NOT GLOB '*[^0-9a-f]*', g.id, NULL)") "}",
 	.find = "id = :id",
 };
 
@@ -91,13 +94,10 @@ static const struct table modules = {
 static const struct table frames = {
 	.name = "frame_row",
 	.where = ":whole OR g.frame_id IN (SELECT frame_id FROM chosen_frame)",
-	.instead = { { "function",
-		       "name_form(ifnull(g.function, (SELECT n.function FROM given.frame_row n WHERE "
-		       "n.frame_id = g.named_by)))" },
-		     { "file",
-		       "name_form(iif(g.file IS NULL AND g.line IS NOT NULL, (SELECT n.file FROM given.frame_row n "
-		       "WHERE n.frame_id = g.named_by), g.file))" },
-		     { "named_by", "NULL" } },
+	.instead =
+		"{" INSTEAD("function", "name_form(ifnull(g.function, " NAMED_BY("function") "))") ", " INSTEAD(
+			"file", "name_form(iif(g.file IS NULL AND g.line IS NOT NULL, " NAMED_BY(
+					"file") ", g.file))") ", " INSTEAD("named_by", "NULL") "}",
 	.find = "module_id = :module_id AND offset = :offset AND inlined = :inlined",
 	.renew =
 		"SET function = iif(function_offset IS NULL AND :function_offset IS NOT NULL, :function, function), "
@@ -141,7 +141,7 @@ static const struct table cgroups = {
 static const struct table incidents = {
 	.name = "incident",
 	.where = "g.incident_id IN (SELECT incident_id FROM given.capture WHERE " OF_CHOSEN ")",
-	.instead = { { "explained_by", "NULL" } },
+	.instead = "{" INSTEAD("explained_by", "NULL") "}",
 	.find = "run_id = :run_id AND number = :number",
 	.id = KEPT_ID("incident", "incident_id"),
 };
@@ -150,24 +150,26 @@ static const struct table captures = {
 	.name = "capture",
 	.where = "g.capture_id = :capture",
 	/* of the same run */
-	.instead = { { "incident_id",
-		       "iif(g.incident_id IS NULL, NULL, ifnull((SELECT m.id FROM given.incident i JOIN incident_map m ON "
-		       "m.was = i.incident_id WHERE i.incident_id = g.incident_id AND i.run_id = g.run_id), 'no such row'))" } },
+	.instead = "{" INSTEAD(
+		"incident_id",
+		"iif(g.incident_id IS NULL, NULL, ifnull((SELECT m.id FROM given.incident i JOIN incident_map m ON "
+		"m.was = i.incident_id WHERE i.incident_id = g.incident_id AND i.run_id = g.run_id), 'no such row'))") "}",
 	.id = KEPT_ID("capture", "capture_id"),
 };
 
-static bool has_valid_times(sqlite3_stmt *row)
+static bool has_valid_times(sqlite3_stmt *row, int first)
 {
-	return stored_times_are_valid(row, 1, sqlite3_column_int(row, 2), sqlite3_column_int64(row, 3));
+	return stored_times_are_valid(row, first, sqlite3_column_int(row, first + 1),
+				      sqlite3_column_int64(row, first + 2));
 }
 
 static const struct table samples = {
 	.name = "sample_row",
 	.where = "g.capture_id = :capture",
 	.clause = SAMPLE_ROW_SUM,
-	.checked = { "'[[' || g.times || ']]'",
-		     "(SELECT kind = 'off-cpu' FROM given.sample_class k WHERE k.class = g.class)",
-		     "g.samples" },
+	.checked =
+		"'[[' || g.times || ']]', (SELECT kind = 'off-cpu' FROM given.sample_class k WHERE k.class = g.class), "
+		"g.samples",
 	.is_valid = has_valid_times,
 };
 

@@ -4,15 +4,15 @@
 #include "common/cleanup.h"
 #include "consumer/store/stored_json.h"
 
-static bool has_valid_steps(sqlite3_stmt *row)
+static bool has_valid_steps(sqlite3_stmt *row, int first)
 {
-	return stored_steps_are_valid(row, 1, sqlite3_column_int64(row, 2));
+	return stored_steps_are_valid(row, first, sqlite3_column_int64(row, first + 1));
 }
 
 static const struct table minutes = {
 	.name = "activity_minute",
 	.where = "g.minute_id IN (SELECT minute_id FROM chosen_minute)",
-	.checked = { "g.missed", "g.steps" },
+	.checked = "g.missed, g.steps",
 	.is_valid = has_valid_steps,
 };
 
@@ -27,8 +27,7 @@ static const struct table keys = {
 static const struct table rows = {
 	.name = "activity",
 	.where = "g.minute_id IN (SELECT minute_id FROM chosen_minute)",
-	.checked = { "g.times",
-		     "(SELECT steps FROM given.activity_minute m WHERE m.minute_id = g.minute_id)" },
+	.checked = "g.times, (SELECT steps FROM given.activity_minute m WHERE m.minute_id = g.minute_id)",
 	.is_valid = has_valid_steps,
 };
 

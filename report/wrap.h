@@ -7,11 +7,14 @@
 
 #include <stdio.h>
 
-/* Wraps words at REPORT_COLUMNS bytes, each line at `indent`, where the first line already is. Changes the text. */
-void print_wrapped(FILE *out, char *text, int indent);
+/*
+ * Wraps words at REPORT_COLUMNS bytes, each line at `indent`, where the first line already is. A number and its unit stand in
+ * one line.
+ */
+void print_wrapped(FILE *out, const char *text, int indent);
 
 /* The same at the columns of the page. */
-void print_wrapped_on(const struct layout *layout, char *text, int indent);
+void print_wrapped_on(const struct layout *layout, const char *text, int indent);
 
 /* Prints lines that are made for REPORT_COLUMNS; wraps them as above on a page that is narrower. Changes the text. */
 void print_lines_on(const struct layout *layout, char *text, int indent);

@@ -57,21 +57,15 @@ struct sql_column {
 };
 
 #define SQL_COLUMNS(...) ((const struct sql_column[]){ __VA_ARGS__, { .name = NULL } })
-#define SQL_NUMBER(column, value) SQL_NUMBER_IF(column, true, value)
+#define SQL_COLUMN(column, kind, member, value)                                                              \
+	((struct sql_column){ .name = #column, .type = (kind), .member = (value) })
+#define SQL_TEXT(column, value) SQL_COLUMN(column, SQLITE_TEXT, text, value)
+#define SQL_NUMBER(column, value) SQL_COLUMN(column, SQLITE_INTEGER, number, (int64_t)(value))
 /* NULL where `known` is false; then the value is not evaluated. */
 #define SQL_NUMBER_IF(column, known, value)                                                                  \
-	{                                                                                                    \
-		.name = #column, .type = (known) ? SQLITE_INTEGER : SQLITE_NULL,                             \
-		.number = (known) ? (int64_t)(value) : 0                                                     \
-	}
+	SQL_COLUMN(column, (known) ? SQLITE_INTEGER : SQLITE_NULL, number, (known) ? (int64_t)(value) : 0)
 #define SQL_REAL_IF(column, known, value)                                                                    \
-	{                                                                                                    \
-		.name = #column, .type = (known) ? SQLITE_FLOAT : SQLITE_NULL, .real = (known) ? (value) : 0 \
-	}
-#define SQL_TEXT(column, value)                                                                              \
-	{                                                                                                    \
-		.name = #column, .type = SQLITE_TEXT, .text = (value)                                        \
-	}
+	SQL_COLUMN(column, (known) ? SQLITE_FLOAT : SQLITE_NULL, real, (known) ? (value) : 0)
 
 /*
  * Adds a row. Columns that are not listed have their DEFAULT. `clause` follows the values, such as ON CONFLICT or RETURNING,

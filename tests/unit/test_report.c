@@ -11,6 +11,7 @@
 #include "report/database.h"
 #include "report/format.h"
 #include "report/loss_text.h"
+#include "report/wrap.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
@@ -242,6 +243,30 @@ START_TEST(sparklines_are_as_high_as_the_value)
 	ck_assert_str_eq(format_spark(0, 10, false), " ");
 	ck_assert_str_eq(format_spark(5, 10, false), "=");
 	ck_assert_str_eq(format_spark(10, 10, false), "@");
+}
+END_TEST
+
+static const struct {
+	const char *text, *wrapped;
+} wraps[] = {
+	{ "idle 39.55 %, 0.1 %", "idle 39.55 %,\n  0.1 %\n" },
+	{ "web[7] ran 1.25 s of CPU time", "web[7] ran 1.25 s\n  of CPU time\n" },
+	{ "1 2 3 4 5 6 7 8 9 10 11 12", "1 2 3 4 5 6 7 8 9\n  10 11 12\n" },
+	{ " 1  ", "1\n" },
+	{ "", "\n" },
+	{ "a-word-that-fits-into-no-line 1 of-many-of-these",
+	  "a-word-that-fits-into-no-line\n  1 of-many-of-these\n" },
+};
+
+START_TEST(a_number_stays_with_its_unit)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	print_wrapped_on(&(struct layout){ .out = out, .columns = 20 }, wraps[_i].text, 2);
+	fclose(out);
+	ck_assert_str_eq(text, wraps[_i].wrapped);
 }
 END_TEST
 
@@ -1001,6 +1026,7 @@ SUITE(report)
 	tcase_add_test(format, bar_fits_and_shows_the_least);
 	tcase_add_test(format, sparklines_are_as_high_as_the_value);
 	tcase_add_test(format, cut_counts_characters_and_marks_itself);
+	tcase_add_loop_test(format, a_number_stays_with_its_unit, 0, ARRAY_SIZE(wraps));
 	tcase_add_test(format, folded_text_cannot_be_a_count_or_a_line);
 	suite_add_tcase(suite, format);
 
