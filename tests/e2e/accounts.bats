@@ -252,7 +252,7 @@ has_peer() {
 	finish
 	adds_up 65
 	(($(account lock) * 100 <= 65 * SPAN))
-	(($(account sleep) + $(account peer) >= 65 * SPAN / 100 * 97))
+	((($(account sleep) + $(account peer)) * 100 >= 65 * 97 * SPAN))
 }
 
 @test "a thread that writes to a disk waits for it" {
@@ -287,7 +287,9 @@ has_peer() {
 	load
 	follow
 	mkfifo "$WORK/pipe"
+	# shellcheck disable=SC2016 # the inner shell expands it
 	start_command bash -c 'echo ready; exec "$0" --pulse 20 --seconds 3600 > "$1"' "$WORK/p$OWN" "$WORK/pipe"
+	# shellcheck disable=SC2016
 	victim bash -c 'exec "$0" --read < "$1"' "$WORK/$OWN" "$WORK/pipe"
 	begin
 	await 60 has_slept $(($(slept) + 50))
