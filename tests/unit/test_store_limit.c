@@ -43,8 +43,10 @@ struct cap_case {
 };
 
 static const struct cap_case cap_cases[] = {
-	{ 8 * MIB, 1000, 60 },  { 8 * MIB, 2000, 30 },   { 4 * MIB, 400, 80 },
-	{ 16 * MIB, 6000, 24 }, { 32 * MIB, 12000, 24 },
+	{ 8 * MIB, 1000, 40 },
+	{ 8 * MIB, 2000, 22 },
+	{ 4 * MIB, 400, 60 },
+	{ 16 * MIB, 6000, 16 },
 };
 
 START_TEST(the_files_never_outgrow_the_limit)
@@ -102,7 +104,7 @@ START_TEST(a_smaller_limit_takes_effect_at_once)
 	int saved = log_divert();
 
 	store_fixture_start_limited(&fixture, 32 * MIB);
-	expect_commit_large(&fixture, &dice, 40, 1000);
+	expect_commit_large(&fixture, &dice, 32, 1000);
 	store_fixture_close(&fixture);
 	ck_assert_uint_gt(file_bytes(fixture.path), 5 * MIB);
 	store_fixture_open(&fixture, 5 * MIB);
@@ -110,7 +112,7 @@ START_TEST(a_smaller_limit_takes_effect_at_once)
 	store_fixture_close(&fixture);
 	ck_assert_uint_le(file_bytes(fixture.path) + file_bytes(fixture.wal), 5 * MIB);
 	ck_assert_int_gt(number(&fixture, "SELECT count(*) FROM capture"), 0);
-	ck_assert_int_eq(number(&fixture, "SELECT max(capture_id) FROM capture"), 40);
+	ck_assert_int_eq(number(&fixture, "SELECT max(capture_id) FROM capture"), 32);
 	store_fixture_free(&fixture);
 }
 END_TEST
