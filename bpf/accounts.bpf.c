@@ -97,13 +97,15 @@ static __always_inline void slot_add(__u64 slots[ACCOUNT_SLOTS], __u64 number, _
 __noinline int account_add_blame(const struct blame_key *key, __u64 number, __u64 ns)
 {
 	struct blame_sums *sums;
+	struct blame_key own;
 
 	if (!key)
 		return 0;
-	sums = bpf_map_lookup_elem(&blame, key);
+	own = *key; /* Linux 6.1 lets the key of a map not be in memory that came as an argument */
+	sums = bpf_map_lookup_elem(&blame, &own);
 	if (!sums) {
-		bpf_map_update_elem(&blame, key, &blame_empty, BPF_NOEXIST);
-		sums = bpf_map_lookup_elem(&blame, key);
+		bpf_map_update_elem(&blame, &own, &blame_empty, BPF_NOEXIST);
+		sums = bpf_map_lookup_elem(&blame, &own);
 	}
 	if (sums)
 		slot_add(sums->slots, number, ns);
@@ -426,10 +428,13 @@ static __always_inline __u32 any_of(__u64 bits)
 static __always_inline __u32 first_of(__u64 bits)
 {
 	__u64 lowest = bits & -bits;
+	__u32 first = any_of(lowest & 0xff00) << 3 | any_of(lowest & 0xf0f0) << 2 |
+		      any_of(lowest & 0xcccc) << 1 | any_of(lowest & 0xaaaa);
 
 	_Static_assert(WAIT_PLACES == 16, "the lower sixteen bits");
-	return any_of(lowest & 0xff00) << 3 | any_of(lowest & 0xf0f0) << 2 | any_of(lowest & 0xcccc) << 1 |
-	       any_of(lowest & 0xaaaa);
+	/* Linux 6.1 does not know the bounds of such a sum, and clang, which does, would leave out the mask */
+	asm volatile("" : "+r"(first));
+	return first & (WAIT_PLACES - 1);
 }
 
 /* Finds the nearest cgroup of the queue or above it that has used up its quota. */
@@ -518,7 +523,7 @@ __noinline int account_charge_runner(const struct slice *slice, __u32 victim, __
 static long charge_place(__u32 index, struct slice *slice)
 {
 	struct wait_cpu *waits = waits_of(slice->cpu);
-	__u32 number = first_of(slice->taken) & (WAIT_PLACES - 1), was_throttled, victim;
+	__u32 number = first_of(slice->taken), was_throttled, victim;
 	__u64 bit = 1ULL << number, word, queue;
 	struct wait_place *place;
 	__s64 sum_ns, ns;

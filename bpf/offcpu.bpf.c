@@ -160,16 +160,24 @@ static __always_inline __u64 start_of(struct task_struct *task)
 	return BPF_CORE_READ(task, start_boottime);
 }
 
-/* Not inlined: the zeroed struct takes a quarter of a BPF program's 512-byte stack. */
+/* Always zero: a program's stack, of 512 bytes, has no room for it. */
+static struct thread thread_empty;
+
 static __noinline struct thread *thread_make(__u32 tid, __u64 began_ns)
 {
-	struct thread fresh = { .began_ns = began_ns };
+	struct thread *thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
 
-	if (put_counted(&offcpu_threads, &tid, &fresh, &tracked[tid % TRACKED_SLOTS])) {
+	/* another one had this tid, and its end was not seen */
+	if (thread)
+		account_stop(&thread->accounted);
+	if (put_counted(&offcpu_threads, &tid, &thread_empty, &tracked[tid % TRACKED_SLOTS])) {
 		count(COUNTER_OFFCPU_UNTRACKED);
 		return NULL;
 	}
-	return bpf_map_lookup_elem(&offcpu_threads, &tid);
+	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
+	if (thread)
+		thread->began_ns = began_ns;
+	return thread;
 }
 
 static __always_inline struct thread *thread_find(__u32 tid, __u64 began_ns)
@@ -763,10 +771,10 @@ static __always_inline void account_born(struct thread *thread, struct task_stru
 	__u32 tgid = task->tgid;
 
 	target = bpf_map_lookup_elem(&targets, &tgid);
-	thread->accounted = (struct accounted){ .at_ns = task->sched_info.last_queued,
-						.at_monotonic = now_ns,
-						.victim = target ? victim_of(target) : 0,
-						.does = ACCOUNTED_QUEUED };
+	thread->accounted.at_ns = task->sched_info.last_queued;
+	thread->accounted.at_monotonic = now_ns;
+	thread->accounted.victim = target ? victim_of(target) : 0;
+	thread->accounted.does = ACCOUNTED_QUEUED;
 	account_queued(thread, task);
 }
 

@@ -267,12 +267,14 @@ static const char *path_of_cgroup(void *user, uint64_t cgroup_id)
 static void begin_accounts(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
 {
 	const struct capture_trigger *trigger = &active->capture->trigger;
+	struct capture_scope scope = scope_of(recorder, active);
+	struct accounts_scope of_accounts = capture_scope_of_accounts(&scope);
 	uint64_t valid_ns = recorder->accounts_valid_ns > recorder->rings.armed_ns
 				    ? recorder->accounts_valid_ns
 				    : recorder->rings.armed_ns;
 
 	accounts_begin(&active->capture->accounts, recorder->kernel,
-		       trigger->triggered_ns - trigger->wanted_history_ns, valid_ns, now_ns);
+		       trigger->triggered_ns - trigger->wanted_history_ns, valid_ns, now_ns, &of_accounts);
 }
 
 static void end_accounts(const struct recorder *recorder, const struct active *active)

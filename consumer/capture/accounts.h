@@ -27,6 +27,7 @@ struct account_victim {
 	char comm[ABI_COMM_BYTES];
 	uint64_t cgroup_id;
 	struct account_place place;
+	bool is_judged;   /* whether is_covered is known */
 	bool is_covered;  /* by the capture; of others there are no sums */
 	uint32_t threads; /* at the end */
 	uint64_t ns[ACCOUNTS];
@@ -67,9 +68,9 @@ struct accounts_scope {
 /* Has the programs make their slots long enough for this history. Returns whether that is a change: no slot is valid then. */
 bool accounts_set_history(const struct kernel_objects *kernel, uint64_t history_ns);
 
-/* Begins a capture's accounts. Slots are valid since `valid_ns`. */
+/* Begins a capture's accounts. Slots are valid since `valid_ns`. A span that begins now begins exactly so. */
 void accounts_begin(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t from_ns,
-		    uint64_t valid_ns, uint64_t now_ns);
+		    uint64_t valid_ns, uint64_t now_ns, const struct accounts_scope *scope);
 
 /*
  * Call it now and then while the capture is under way: before slots are used again it adds those that have been full for
@@ -96,6 +97,7 @@ struct accounts_reading {
 	const struct accounts_scope *scope;
 	uint64_t from_ns, to_ns, now_ns;
 	uint32_t bits;
+	bool takes_away;       /* what is read is before the span */
 	struct hash_index ids; /* of victims that were read, by the kernel's ids: positions in `read` */
 	struct accounts_id {
 		uint32_t id, victim;

@@ -4,6 +4,9 @@
 # Where the time of a capture's threads went, and who they waited for, beside what the kernel counted of them, of the hogs'
 # cgroups and of their quota.
 
+# A daemon that waits for a CPU reads the accounts later than its capture ends.
+# bats file_tags=alone
+
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/truth.bash"
 
@@ -274,7 +277,7 @@ has_peer() {
 	follow
 	victim "$WORK/$OWN" --pause 60 --seconds 3600
 	begin
-	await 60 has_slept $(($(slept) + 30))
+	await 60 has_slept $(($(slept) + 80))
 	finish
 	adds_up 1
 	(($(account sleep) * 100 >= SPAN * 80))
@@ -292,7 +295,7 @@ has_peer() {
 	# shellcheck disable=SC2016
 	victim bash -c 'exec "$0" --read < "$1"' "$WORK/$OWN" "$WORK/pipe"
 	begin
-	await 60 has_slept $(($(slept) + 50))
+	await 60 has_slept $(($(slept) + 150))
 	finish
 	adds_up 1
 	has_peer
@@ -316,7 +319,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$WORK/$OWN" --read
 	IFS= read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$output" CHILD_LINE
 	[ "$CHILD_LINE" = ready ]
 	begin
-	await 60 has_slept $(($(slept) + 50))
+	await 60 has_slept $(($(slept) + 150))
 	finish
 	adds_up 1
 	has_peer
