@@ -21,7 +21,7 @@ setup_file() {
 	cp "$BUILD/workloads/lock_hog" "$WORK/${PREFIX}lock"
 	cp "$BUILD/workloads/moments" "$WORK/${PREFIX}mom"
 	own_workload cpu_hog
-	rule own "comm = $PREFIX*" "cgroup = /$CGROUP" 'cpu.some = 2%' 'history = 2s' 'capture = 3s' 'cooldown = 1s'
+	rule own "comm = $PREFIX*" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 3s' 'cooldown = 1s'
 	daemon_start
 	ON_CPU=0 start_command chrt -f 1 "$WORK/${PREFIX}mom" --burn 200 --sleep 500
 	local said moments=$CHILD hog
@@ -288,7 +288,7 @@ ms_of() {
 	ask 17 capture="$FIRST"
 	[ "$(cut -d '|' -f 1,4 "$BATS_TEST_TMPDIR/answer")" = "$(hostname)|$(uname -r)" ]
 	[ "$(cut -d '|' -f 5 "$BATS_TEST_TMPDIR/answer")" = "$(sed -n 's/^object_sha256 = //p' "$RUN_DIR/manifest")" ]
-	[ "$(answer "\$6 == 199 && \$9 == prefix \"*\" && \$10 == \"/$CGROUP\" && \$11 ~ /link_oncpu/ && \$12 == \"cpu.some 40000us/2000000us\"")" -eq 1 ]
+	[ "$(answer "\$6 == 199 && \$9 == prefix \"*\" && \$10 == \"/$CGROUP\" && \$11 ~ /link_oncpu/ && \$12 == \"cpu.some 200000us/2000000us\"")" -eq 1 ]
 }
 
 @test "18. where else a stack was seen" {
