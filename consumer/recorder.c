@@ -267,21 +267,20 @@ static const char *path_of_cgroup(void *user, uint64_t cgroup_id)
 static void begin_accounts(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
 {
 	const struct capture_trigger *trigger = &active->capture->trigger;
-	struct capture_scope scope = scope_of(recorder, active);
-	struct accounts_scope of_accounts = capture_scope_of_accounts(&scope);
 	uint64_t valid_ns = recorder->accounts_valid_ns > recorder->rings.armed_ns
 				    ? recorder->accounts_valid_ns
 				    : recorder->rings.armed_ns;
 
 	accounts_begin(&active->capture->accounts, recorder->kernel,
-		       trigger->triggered_ns - trigger->wanted_history_ns, valid_ns, now_ns, &of_accounts);
+		       trigger->triggered_ns - trigger->wanted_history_ns, valid_ns, now_ns);
 }
 
 static void end_accounts(const struct recorder *recorder, const struct active *active)
 {
 	struct capture_scope scope = scope_of(recorder, active);
 	struct accounts_scope of_accounts = capture_scope_of_accounts(&scope);
-	int result = accounts_end(&active->capture->accounts, recorder->kernel, clock_now_ns(recorder->clock),
+	int result = accounts_end(&active->capture->accounts, recorder->kernel,
+				  active->capture->planned_end_ns, clock_now_ns(recorder->clock),
 				  &of_accounts);
 
 	if (result < 0)

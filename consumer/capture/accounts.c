@@ -118,20 +118,17 @@ static int find_victim(struct accounts *accounts, const struct accounts_scope *s
 	const char *cgroup = NULL;
 
 	*ret_position = found;
-	if (found != HASH_INDEX_NONE && accounts->victims[found].is_judged)
+	if (found != HASH_INDEX_NONE)
 		return 0;
-	if (found == HASH_INDEX_NONE) {
-		if (accounts->victims_count >= VICTIMS_KEPT)
-			return -ENOSPC;
-		if (array_make_room(accounts->victims, accounts->victims_count, accounts->victims_room, 1U) ||
-		    hash_index_add(&accounts->victims_index, hash, accounts->victims_count))
-			return -ENOMEM;
-		*ret_position = accounts->victims_count++;
-		accounts->victims[*ret_position] = (struct account_victim){ .cgroup_id = cgroup_id };
-		memcpy(accounts->victims[*ret_position].comm, comm, ABI_COMM_BYTES);
-	}
+	if (accounts->victims_count >= VICTIMS_KEPT)
+		return -ENOSPC;
+	if (array_make_room(accounts->victims, accounts->victims_count, accounts->victims_room, 1U) ||
+	    hash_index_add(&accounts->victims_index, hash, accounts->victims_count))
+		return -ENOMEM;
+	*ret_position = accounts->victims_count++;
 	victim = &accounts->victims[*ret_position];
-	victim->is_judged = true;
+	*victim = (struct account_victim){ .cgroup_id = cgroup_id };
+	memcpy(victim->comm, comm, sizeof(victim->comm));
 	victim->is_covered = scope->covers(scope->user, comm, cgroup_id, &cgroup);
 	if (victim->is_covered)
 		victim->place = make_place(cgroup);
@@ -143,12 +140,6 @@ static void copy_comm(char into[ABI_COMM_BYTES], const char from[ABI_COMM_BYTES]
 {
 	memset(into, 0, ABI_COMM_BYTES);
 	memcpy(into, from, strnlen(from, ABI_COMM_BYTES - 1));
-}
-
-/* A sum that becomes less than 0 meanwhile is more again at the end. */
-static uint64_t signed_ns(const struct accounts_reading *reading, uint64_t ns)
-{
-	return reading->takes_away ? -ns : ns;
 }
 
 int accounts_add_victim(struct accounts_reading *reading, uint32_t id, const struct victim_sums *sums)
@@ -167,9 +158,8 @@ int accounts_add_victim(struct accounts_reading *reading, uint32_t id, const str
 	if (!victim->is_covered)
 		return 0;
 	for (uint32_t i = 0; i < ACCOUNTS; i++)
-		victim->ns[i] +=
-			signed_ns(reading, accounts_slots_ns(sums->slots[i], reading->bits, reading->from_ns,
-							     reading->to_ns, reading->now_ns));
+		victim->ns[i] += accounts_slots_ns(sums->slots[i], reading->bits, reading->from_ns,
+						   reading->to_ns, reading->now_ns);
 	if (array_make_room(reading->read, reading->read_count, reading->read_room, 1U) ||
 	    hash_index_add(&reading->ids, hash_bytes(&id, sizeof(id)), reading->read_count))
 		return -ENOMEM;
@@ -245,7 +235,7 @@ int accounts_add_blame(struct accounts_reading *reading, const struct blame_key 
 	copy_comm(own.comm, key->comm);
 	result = find_party(reading->accounts, reading->read[found].victim, &own, &party);
 	if (!result)
-		party->ns += signed_ns(reading, ns);
+		party->ns += ns;
 	return result;
 }
 
@@ -306,21 +296,30 @@ static void reading_free(struct accounts_reading *reading)
 
 /* Adds what lies between until_ns and to_ns. */
 static int add_until(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t to_ns,
-		     uint64_t now_ns, const struct accounts_scope *scope, bool takes_away)
+		     uint64_t now_ns, const struct accounts_scope *scope)
 {
 	_cleanup_(reading_free) struct accounts_reading reading = { .accounts = accounts,
 								    .scope = scope,
 								    .from_ns = accounts->until_ns,
 								    .to_ns = to_ns,
 								    .now_ns = now_ns,
-								    .bits = bits_of(kernel),
-								    .takes_away = takes_away };
+								    .bits = bits_of(kernel) };
 	int result = read_victims(&reading, kernel->map_fds[PIN_VICTIMS]);
 
 	if (!result)
 		result = read_blame(&reading, kernel->map_fds[PIN_BLAME]);
 	accounts->until_ns = to_ns;
 	return result;
+}
+
+void accounts_begin(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t from_ns,
+		    uint64_t valid_ns, uint64_t now_ns)
+{
+	uint64_t held_ns = (uint64_t)(ACCOUNT_SLOTS - 2) << bits_of(kernel);
+
+	*accounts = (struct accounts){ 0 };
+	from_ns = later(from_ns, valid_ns);
+	accounts->from_ns = accounts->until_ns = later(from_ns, now_ns > held_ns ? now_ns - held_ns : 0);
 }
 
 void accounts_follow(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t now_ns,
@@ -330,7 +329,7 @@ void accounts_follow(struct accounts *accounts, const struct kernel_objects *ker
 		 to_ns = (now_ns & ~(slot_ns - 1)) - ACCOUNT_SLOTS / 2 * slot_ns;
 
 	if (now_ns - accounts->until_ns > (ACCOUNT_SLOTS - 4) * slot_ns)
-		add_until(accounts, kernel, to_ns, now_ns, scope, false);
+		add_until(accounts, kernel, to_ns, now_ns, scope);
 }
 
 /* ---- threads that are away ---- */
@@ -358,7 +357,7 @@ static int add_thread(struct accounts_reading *reading, const struct away_record
 	victim = &accounts->victims[position];
 	victim->threads++;
 	if (record->account < ACCOUNTS && until_ns > since_ns)
-		victim->ns[record->account] += signed_ns(reading, until_ns - since_ns);
+		victim->ns[record->account] += until_ns - since_ns;
 	return 0;
 }
 
@@ -380,77 +379,27 @@ long accounts_add_away(void *user, const char *records, size_t bytes)
 }
 
 static int add_away(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t end_ns,
-		    const struct accounts_scope *scope, bool takes_away)
+		    const struct accounts_scope *scope)
 {
 	_cleanup_close_ int fd = kernel_objects_open_iterator(kernel, PIN_AWAY);
-	struct accounts_reading reading = {
-		.accounts = accounts, .scope = scope, .to_ns = end_ns, .takes_away = takes_away
-	};
+	struct accounts_reading reading = { .accounts = accounts, .scope = scope, .to_ns = end_ns };
 
 	return fd < 0 ? fd : iterator_stream_read(fd, accounts_add_away, &reading);
 }
 
-/* What the slot of the span's begin has from before it is taken away. */
-static void begin_exactly(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t now_ns,
-			  const struct accounts_scope *scope)
+int accounts_end(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t end_ns,
+		 uint64_t now_ns, const struct accounts_scope *scope)
 {
-	uint64_t slot_ns = 1ULL << bits_of(kernel);
-	int result;
-
-	accounts->from_ns = accounts->until_ns = now_ns & ~(slot_ns - 1);
-	result = add_until(accounts, kernel, now_ns, now_ns, scope, true);
-	if (!result)
-		result = add_away(accounts, kernel, now_ns, scope, true);
-	accounts->until_ns = accounts->from_ns;
-	for (uint32_t i = 0; i < accounts->victims_count; i++) {
-		accounts->victims[i].threads = 0;
-		/* its cgroup may be known later */
-		accounts->victims[i].is_judged = accounts->victims[i].is_covered;
-	}
-	if (result < 0) {
-		accounts_free(accounts);
-		accounts->from_ns = accounts->until_ns = now_ns;
-	}
-}
-
-void accounts_begin(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t from_ns,
-		    uint64_t valid_ns, uint64_t now_ns, const struct accounts_scope *scope)
-{
-	uint64_t held_ns = (uint64_t)(ACCOUNT_SLOTS - 2) << bits_of(kernel);
-
-	*accounts = (struct accounts){ 0 };
-	from_ns = later(from_ns, valid_ns);
-	accounts->from_ns = accounts->until_ns = later(from_ns, now_ns > held_ns ? now_ns - held_ns : 0);
-	if (from_ns == now_ns)
-		begin_exactly(accounts, kernel, now_ns, scope);
-}
-
-int accounts_end(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t now_ns,
-		 const struct accounts_scope *scope)
-{
-	int result = add_until(accounts, kernel, now_ns, now_ns, scope, false);
+	int result = add_until(accounts, kernel, now_ns, now_ns, scope);
 
 	if (!result)
-		result = add_away(accounts, kernel, now_ns, scope, false);
+		result = add_away(accounts, kernel, sooner(end_ns, now_ns), scope);
 	accounts->is_complete = !result;
 	return result;
 }
 
-/* Sums that were read after what they are the rest of had made room. */
-static void forget_negative(struct accounts *accounts)
-{
-	for (uint32_t i = 0; i < accounts->victims_count; i++)
-		for (uint32_t j = 0; j < ACCOUNTS; j++)
-			if ((int64_t)accounts->victims[i].ns[j] < 0)
-				accounts->victims[i].ns[j] = 0;
-	for (uint32_t i = 0; i < accounts->parties_count; i++)
-		if ((int64_t)accounts->parties[i].ns < 0)
-			accounts->parties[i].ns = 0;
-}
-
 void accounts_settle(struct accounts *accounts, const struct accounts_scope *scope)
 {
-	forget_negative(accounts);
 	for (uint32_t i = 0; i < accounts->parties_count; i++) {
 		struct account_party *party = &accounts->parties[i];
 

@@ -27,7 +27,6 @@ struct account_victim {
 	char comm[ABI_COMM_BYTES];
 	uint64_t cgroup_id;
 	struct account_place place;
-	bool is_judged;   /* whether is_covered is known */
 	bool is_covered;  /* by the capture; of others there are no sums */
 	uint32_t threads; /* at the end */
 	uint64_t ns[ACCOUNTS];
@@ -68,9 +67,9 @@ struct accounts_scope {
 /* Has the programs make their slots long enough for this history. Returns whether that is a change: no slot is valid then. */
 bool accounts_set_history(const struct kernel_objects *kernel, uint64_t history_ns);
 
-/* Begins a capture's accounts. Slots are valid since `valid_ns`. A span that begins now begins exactly so. */
+/* Begins a capture's accounts. Slots are valid since `valid_ns`. */
 void accounts_begin(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t from_ns,
-		    uint64_t valid_ns, uint64_t now_ns, const struct accounts_scope *scope);
+		    uint64_t valid_ns, uint64_t now_ns);
 
 /*
  * Call it now and then while the capture is under way: before slots are used again it adds those that have been full for
@@ -80,11 +79,11 @@ void accounts_follow(struct accounts *accounts, const struct kernel_objects *ker
 		     const struct accounts_scope *scope);
 
 /*
- * Adds all up to now, and what threads do that have not come back. Call it when the capture ends, before what takes longer. 0 or
- * -errno; then the accounts are not complete.
+ * Adds all up to now, and what threads do that have not come back, up to the end. Call it when the capture ends, before what
+ * takes longer. 0 or -errno; then the accounts are not complete.
  */
-int accounts_end(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t now_ns,
-		 const struct accounts_scope *scope);
+int accounts_end(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t end_ns,
+		 uint64_t now_ns, const struct accounts_scope *scope);
 
 /* Finds where the parties run, once that is known, and gives back the memory that adding needs. */
 void accounts_settle(struct accounts *accounts, const struct accounts_scope *scope);
@@ -97,7 +96,6 @@ struct accounts_reading {
 	const struct accounts_scope *scope;
 	uint64_t from_ns, to_ns, now_ns;
 	uint32_t bits;
-	bool takes_away;       /* what is read is before the span */
 	struct hash_index ids; /* of victims that were read, by the kernel's ids: positions in `read` */
 	struct accounts_id {
 		uint32_t id, victim;

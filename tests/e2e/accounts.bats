@@ -86,6 +86,10 @@ await_waited() {
 	await 60 has_waited "$VICTIM" $(($(waited "$VICTIM") + $1 * 1000000000))
 }
 
+is_over() {
+	((SECONDS >= SLOT_OVER))
+}
+
 # slept: how often the victim has begun to wait so far
 slept() {
 	awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$VICTIM/status"
@@ -148,6 +152,9 @@ has_peer() {
 	truth_start "a=$CGROUP2/$CGROUP/a/cpu.stat,usage_usec" "b=$CGROUP2/$CGROUP/b/cpu.stat,usage_usec"
 	begin
 	before=$(waited "$VICTIM") ran_before=$(ran_ns "$VICTIM")
+	# not in the span of sums in which the capture begins
+	SLOT_OVER=$((SECONDS + 3))
+	await 10 is_over
 	FROM=${EPOCHREALTIME/[.,]/}000
 	kill -CONT "$VICTIM"
 	await_waited 3
@@ -208,8 +215,9 @@ has_peer() {
 	[[ -z $V1_CGROUP ]] || echo "$VICTIM" > "$V1_CGROUP/cgroup.procs"
 	begin
 	throttled_ns() { awk -v us="${V1_CGROUP:+1}" '$1 == "throttled_time" { print $2 } $1 == "throttled_usec" { print $2 * 1000 }' "${V1_CGROUP:-$CGROUP2/$CGROUP/victim}/cpu.stat"; }
+	has_throttled() { (($(throttled_ns) >= $1)); }
 	before=$(throttled_ns)
-	await_waited 4
+	await 60 has_throttled $((before + 2000000000))
 	after=$(throttled_ns)
 	finish
 	adds_up 1
