@@ -497,7 +497,7 @@ START_TEST(why_explains_a_capture)
 		" while the targets\n            ran 1.00 s and waited 2.00 s for nothing at all\n",
 		"all CPU time of the machine over 6 s, by who took it\n  others 60.0 %, idle 39.5 %\n",
 		/* what was not written yet is no negative number */
-		"bytes read and written over 6 s, by whom, and by the disks\n"
+		"bytes read and written over 6 s, by whom, and by the disks\n",
 		"  others 2 GiB and 5 MiB, disks 2 GiB and 0 B, not on disks 0 B and 5 MiB\n",
 		"time in interrupts over 6 s; SHARE is of the machine's CPU time\n"
 		"INTERRUPT                 KIND     NUMBER      COUNT      TIME    SHARE\n"
