@@ -272,7 +272,7 @@ hook_run() {
 	cp "$TREE/systemd/examples/bourdon-alerts.yml" "$TREE/tests/prometheus/rules.test.yml" "$WORK"
 	run "$PROMETHEUS/promtool" check rules "$WORK/bourdon-alerts.yml"
 	[ "$status" -eq 0 ]
-	[[ $output == *'SUCCESS: 7 rules found'* ]]
+	[[ $output == *'SUCCESS: 8 rules found'* ]]
 	cd "$WORK"
 	run "$PROMETHEUS/promtool" test rules rules.test.yml
 	echo "$output"

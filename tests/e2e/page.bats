@@ -307,6 +307,7 @@ make_large() {
 	COMMIT"
 }
 
+# bats test_tags=alone
 @test "a capture of 10,000 rows opens within a second, and reacts within 50 ms" {
 	local what time
 	make_large

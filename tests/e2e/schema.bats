@@ -37,9 +37,11 @@ setup_file() {
 	read -r -u "$said" -t $((LEAST_DEADLINE * PATIENCE)) _ SLEEP_BEGAN SLEEP_ENDED
 	await_sql 60 "SELECT count(*) >= 2 FROM capture WHERE state = 'complete'" 1
 	stop "$hog"
-	LOCKED=$(($(sql 'SELECT max(capture_id) FROM capture') + 2)) # the one before has cpu_hog in its history
 	ON_CPU=0 start_ahead "$WORK/${PREFIX}lock" --threads 4
-	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete' AND capture_id = $LOCKED" 1
+	# with nothing of cpu_hog in its history
+	local locked="FROM capture WHERE state = 'complete' AND began_at >= $(date +%s%N)"
+	await_sql 60 "SELECT count(*) > 0 $locked" 1
+	LOCKED=$(sql "SELECT min(capture_id) $locked")
 	children_end
 	daemon_stop TERM
 	export OTHER=$OWN HOG=$hog MOMENTS=$moments BURN_BEGAN BURN_ENDED SLEEP_BEGAN SLEEP_ENDED LOCKED
