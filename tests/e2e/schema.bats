@@ -39,7 +39,8 @@ setup_file() {
 	stop "$hog"
 	ON_CPU=0 start_ahead "$WORK/${PREFIX}lock" --threads 4
 	# with nothing of cpu_hog in its history
-	local locked="FROM capture WHERE state = 'complete' AND began_at >= $(date +%s%N)"
+	local locked
+	locked="FROM capture WHERE state = 'complete' AND began_at >= $(date +%s%N)"
 	await_sql 60 "SELECT count(*) > 0 $locked" 1
 	LOCKED=$(sql "SELECT min(capture_id) $locked")
 	children_end
