@@ -19,12 +19,7 @@ setup() {
 }
 
 teardown() {
-	[[ -z $TRUTH ]] || truth_end
-	children_end
-	echo 1 > "$CGROUP2/$CGROUP/cgroup.kill"
-	await 60 grep -qx 'populated 0' "$CGROUP2/$CGROUP/cgroup.events"
-	[[ -z $V1_CGROUP ]] || await 10 rmdir "$V1_CGROUP"
-	bourdon_teardown
+	truth_teardown
 }
 
 # victim COMMAND...: a process of a session of its own in the cgroup of the victim
@@ -314,13 +309,7 @@ has_peer() {
 	cp "$WORK/$OWN" "$WORK/p$OWN"
 	load
 	follow
-	# the program has the connection as its standard input
-	victim python3 -c 'import os, socket, sys
-listener = socket.create_server(("127.0.0.1", 0))
-print("ready", listener.getsockname()[1], flush=True)
-connection, _ = listener.accept()
-os.dup2(connection.fileno(), 0)
-os.execv(sys.argv[1], sys.argv[1:])' "$WORK/$OWN" --read
+	victim "${BY_CONNECTION[@]}" "$WORK/$OWN" --read
 	local output=$CHILD_OUTPUT
 	"$WORK/p$OWN" --pulse 20 --seconds 3600 > "/dev/tcp/127.0.0.1/${CHILD_LINE#ready }" &
 	CHILDREN+=($!)

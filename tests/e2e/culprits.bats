@@ -17,13 +17,7 @@ setup() {
 }
 
 teardown() {
-	[[ -z $TRUTH ]] || truth_end
-	children_end
-	# what they had begun, too: a sync ends when the disk has
-	echo 1 > "$CGROUP2/$CGROUP/cgroup.kill"
-	await 60 grep -qx 'populated 0' "$CGROUP2/$CGROUP/cgroup.events"
-	[[ -z $V1_CGROUP ]] || await 10 rmdir "$V1_CGROUP"
-	bourdon_teardown
+	truth_teardown
 }
 
 # named NAME: a copy of cpu_hog, whose comm is NAME

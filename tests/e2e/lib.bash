@@ -314,6 +314,16 @@ go_ahead() {
 	[[ ! -e /proc/$1/autogroup ]] || echo "$2" > "/proc/$1/autogroup"
 }
 
+# BY_CONNECTION PROGRAM...: a command that prints "ready PORT", and becomes the program when somebody has connected to that port
+# of this host: the connection is the program's standard input.
+# shellcheck disable=SC2034 # tests use it
+BY_CONNECTION=(python3 -c 'import os, socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+print("ready", listener.getsockname()[1], flush=True)
+connection, _ = listener.accept()
+os.dup2(connection.fileno(), 0)
+os.execv(sys.argv[1], sys.argv[1:])')
+
 # children_end: kills all remaining workloads.
 children_end() {
 	local pid

@@ -125,13 +125,7 @@ start_pair() {
 	own_workload relay
 	cp "$BUILD/workloads/relay" "$WORK/p$OWN"
 	watch "$OWN"
-	# the program has the connection as its standard input
-	start_command python3 -c 'import os, socket, sys
-listener = socket.create_server(("127.0.0.1", 0))
-print("ready", listener.getsockname()[1], flush=True)
-connection, _ = listener.accept()
-os.dup2(connection.fileno(), 0)
-os.execv(sys.argv[1], sys.argv[1:])' "$WORK/$OWN" --read
+	start_command "${BY_CONNECTION[@]}" "$WORK/$OWN" --read
 	local output=$CHILD_OUTPUT
 	"$WORK/p$OWN" --pulse 60 --seconds 6 > "/dev/tcp/127.0.0.1/${CHILD_LINE#ready }" &
 	PULSE=$!
