@@ -15,7 +15,6 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 export CK_EXCLUDE_TAGS=${CK_EXCLUDE_TAGS-long}
-# Most tests mostly wait.
 : "${JOBS:=$((2 * $(nproc)))}"
 
 # All that the tests make carries the name of this run, so that what others run meanwhile is not taken for it:
@@ -167,6 +166,8 @@ if [ -n "$missing" ]; then
 fi
 echo 'longest:'
 cat "$results"/*.seconds | sort -rn | head -n 16
+printf '%d s with %d files at once: ' $SECONDS "$JOBS"
+cat "$results"/*.seconds | awk '{ user += $3; system += $5 } END { printf "%d s of CPU time of programs, %d s of the kernel\n", user, system }'
 counts="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || counts+=", $skipped skipped"
 echo "$counts"

@@ -242,7 +242,7 @@ SOLID static int in_child(const struct shape *shape, const struct run *run)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent) /* the parent may have died before that call */
 		_exit(EXIT_FAILED);
-	alarm((unsigned int)run->seconds); /* the timer is not inherited */
+	run_ready(run); /* the timer is not inherited */
 	chain_descend(&shape->chain, run->depth);
 	_exit(EXIT_DONE);
 }
@@ -281,7 +281,8 @@ int main(int argc, char **argv)
 		return parsed;
 	while (strcmp(shape->kind, run.kind) != 0)
 		shape++;
-	run_ready(&run);
+	if (shape->begin != in_child) /* there the child says so, once there is one */
+		run_ready(&run);
 	error = shape->begin(shape, &run);
 	if (error)
 		log_error("cannot burn CPU time in a stack of kind %s: %s", run.kind, strerror(-error));
