@@ -52,14 +52,18 @@ start_pair() {
 }
 
 @test "a contended lock: its holders are found for the time that the waiters measured" {
-	load
+	# until the rule fires, the ring's slots are to last for the history, and stacks of wakers get what intervals leave
+	load --ring-size 8MiB
 	watch lock_hog
-	start lock_hog --threads 4 --hold 20 --seconds 6
+	start_ahead "$BUILD/workloads/lock_hog" --threads 4 --hold 20 --seconds 6
 	local pid=$CHILD output=$CHILD_OUTPUT
 	captured
 	measured "$output"
 	sql 'SELECT * FROM lock_holder' >&2
-	sql "SELECT waker_role, releases, waker_stack_id IS NULL, count(*), sum(intervals), sum(waited_ns)/1000000 FROM waker GROUP BY 1,2,3" >&2
+	sql "SELECT waker_role, releases, sum(intervals), sum(waited_ns)/1000000, (SELECT group_concat(function, ' ') FROM
+		(SELECT function FROM stack_frame JOIN frame USING(frame_id) WHERE stack_id = waker_stack_id ORDER BY position))
+		FROM waker GROUP BY 1, 2, 5" >&2
+	sql 'SELECT * FROM data_quality WHERE events > 0' >&2
 	local lock held queued
 	lock=$(sql 'SELECT lock FROM lock_holder LIMIT 1')
 	held=$(sql "SELECT sum(held_ns) FROM lock_holder WHERE lock = '$lock' AND holder_tgid = $pid")
