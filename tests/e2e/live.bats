@@ -77,9 +77,14 @@ has_samples() {
 	before=$(rows)
 	watch --match "tgid=$CHILD" --columns function,comm,module,uid,tgid
 	await 120 has_samples 3000
+	# all sums are of the same seconds; the last line may be half a one
+	kill "$WATCHER"
+	wait "$WATCHER" || true
+	sed -i '$d' "$WORK/live.json"
 	all=$(watched_sum '.function // "" | startswith("burn_")')
 	while read -r name known; do
 		sum=$(watched_sum ".function == \"$name\"")
+		echo "$name: $sum of $all, $known %" >&2
 		within 5 "$(awk -v own="$sum" -v all="$all" 'BEGIN { print 100 * own / all }')" "$known"
 	done <<- END
 		burn_half 50
@@ -88,8 +93,6 @@ has_samples() {
 	END
 	watched_group '.function == "burn_half" and .comm == "three_hot" and .module == "three_hot" and .uid == 0'
 	watched '.cpus_sampled >= 1 and .missed == 0 and .ticks > 400'
-	kill "$WATCHER"
-	wait "$WATCHER" || true
 	# the share of a CPU is what the process received meanwhile
 	local ran_ms used
 	ran_ms=$(cpu_ms "$CHILD")
