@@ -24,7 +24,7 @@ record() {
 	own_workload cpu_hog
 	rule own "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 1%' 'history = 1s' 'capture = 2s' 'cooldown = 1s'
 	daemon_start
-	ON_CPU=0 start_command "$WORK/$OWN" --threads 2
+	ON_CPU=0 start_ahead "$WORK/$OWN" --threads 2
 }
 
 # captured NUMBER: waits until so many captures are complete
@@ -207,7 +207,7 @@ stopped_with_frames() {
 	[[ $READ == *'|burn_cpu|'* ]]
 	# the log has what this one wrote
 	daemon_start
-	ON_CPU=0 start_command "$WORK/$OWN" --threads 2
+	ON_CPU=0 start_ahead "$WORK/$OWN" --threads 2
 	captured $(($(wc -l <<< "$READ") + 1))
 	await 60 stopped_with_frames
 	daemon_stop KILL
