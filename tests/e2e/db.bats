@@ -29,7 +29,7 @@ busy() {
 	rule "$OWN" "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 1s' 'capture = 1s' "cooldown = $1"
 	load
 	daemon_start
-	ON_CPU=0 start_command "$WORK/$OWN" --threads 2
+	ON_CPU=0 start_ahead "$WORK/$OWN" --threads 2
 }
 
 # captures_written NUMBER: whether the database has so many complete captures, or more
@@ -43,7 +43,7 @@ record_one() {
 	DB=$STATE_DIR/bourdon.db
 	install -d -o "$TEST_USER" -g "$TEST_GROUP" -m 0750 "$STATE_DIR"
 	daemon_start
-	ON_CPU=0 start_command "$WORK/$OWN" --threads 2
+	ON_CPU=0 start_ahead "$WORK/$OWN" --threads 2
 	recorded
 	daemon_stop TERM
 }
@@ -116,7 +116,7 @@ stacks() {
 	[ "$(stacks "$DB" 1)" = "$before" ]
 	local count
 	count=$(sql 'SELECT count(*) FROM capture')
-	ON_CPU=0 start_command "$WORK/$OWN" --threads 2
+	ON_CPU=0 start_ahead "$WORK/$OWN" --threads 2
 	await 60 captures_written $((count + 1))
 	bourdon db check
 	[ -n "$DAEMON" ] && kill -0 "$DAEMON"

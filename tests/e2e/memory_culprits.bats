@@ -39,7 +39,7 @@ stored() {
 # grower MIB [ARGUMENT...]: holds that much memory from the first SIGUSR1 on
 grower() {
 	# shellcheck disable=SC2016 # perl's variables
-	MEMORY_CGROUP='' start_command perl -e '
+	MEMORY_CGROUP='' start_ahead perl -e '
 		$mib = shift; $SIG{USR1} = sub { $held = "x" x ($mib << 20); print "grown\n" };
 		$| = 1; print "ready\n"; sleep 1 while 1' "$1"
 }
