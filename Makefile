@@ -90,7 +90,7 @@ test-repeat: prepared
 	$(Q)tests/repeat.sh $(or $(N),3)
 
 test-all:
-	$(Q)$(MAKE) lint compilers sanitize tsan
+	$(Q)$(MAKE) lint analyze compilers sanitize tsan
 	$(Q)$(MAKE) fuzz FUZZ_SECONDS=60
 	$(Q)CK_EXCLUDE_TAGS= $(MAKE) test
 	$(Q)$(MAKE) test-vm

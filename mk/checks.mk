@@ -2,17 +2,13 @@
 #
 # Checks of the code. A check that needs a build of its own runs make in a directory below build/.
 
-.PHONY: compilers clang sanitize tsan fuzz fuzz-corpora fuzzers coverage root-lines messages reproducible lint findings format
+.PHONY: compilers sanitize tsan fuzz fuzz-corpora fuzzers coverage root-lines messages reproducible lint findings analyze paths format
 
 ## make compilers  build with gcc and with clang, with -Werror
 compilers: test-deps
 	$(again) WERROR=-Werror CC=gcc B=$(B)/gcc all tests benches
-	$(again) clang
-	@echo 'compilers: no warnings'
-
-## make clang      the second half of it
-clang: test-deps
 	$(again) WERROR=-Werror CC=clang B=$(B)/clang all tests benches
+	@echo 'compilers: no warnings'
 
 # clang's sanitizers share one runtime. _FORTIFY_SOURCE is off: sanitizers cannot check its functions.
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -94,8 +90,7 @@ format:
 	$(Q)clang-format -i $(SOURCES)
 
 TIDY = $(filter-out %.bpf.c,$(filter %.c,$(SOURCES)))
-# The analyzer follows paths, which is nearly all of clang-tidy's time. Those of the tests run under the sanitizers.
-TIDY_TESTS = tests/% bench/%
+# Its checks that follow paths are nearly all of clang-tidy's time: `make analyze` has them.
 tidy = $(Q)printf '%s\n' $(1) | xargs -P $(CPUS) -n 4 sh -c \
 	'clang-tidy --quiet $(2) "$$@" -- -std=gnu11 $(CPPFLAGS) 2>/dev/null' clang-tidy
 # common/seccomp.c, also in a build with SECCOMP_LOG=1
@@ -113,11 +108,22 @@ messages:
 reproducible:
 	+$(Q)tests/lint/reproducible.sh $(B)
 
-## make lint       includes, documents, hash tables, root's lines, formatting, two equal builds, clang-tidy, cppcheck, shellcheck
+GENERATED = $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(BENCH_SKELETONS) $(POLICIES) $(ARCHITECTURE_POLICIES) \
+	$(B)/policy/call_names.h $(PPROF).h
+
+## make lint       includes, documents, hash tables, root's lines, formatting, two equal builds, clang's warnings, clang-tidy, cppcheck, shellcheck
 lint: lint-deps
 	$(again) WERROR=-Werror findings
 
-findings: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(BENCH_SKELETONS) $(POLICIES) $(ARCHITECTURE_POLICIES) $(B)/policy/call_names.h $(PPROF).h
+## make analyze    clang-tidy's checks that follow paths, on all but the tests, which run under the sanitizers
+analyze: lint-deps
+	$(again) paths
+
+paths: $(GENERATED)
+	$(call tidy,$(filter-out tests/% bench/%,$(TIDY)))
+	@echo 'analyze: no finding'
+
+findings: $(GENERATED)
 	$(Q)tests/lint/includes.sh
 	$(Q)tests/lint/test_includes.sh
 	$(Q)tests/lint/links.sh
@@ -132,8 +138,8 @@ findings: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(BENCH_SKE
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
 		--inline-suppr --suppressions-list=.cppcheck -I. -D_GNU_SOURCE -D__x86_64__ \
 		'-DLIBBPF_OPTS(type,name,...)=struct type name' -j $(CPUS) $(TIDY)
-	$(call tidy,$(filter-out $(TIDY_TESTS),$(TIDY)))
-	$(call tidy,$(filter $(TIDY_TESTS),$(TIDY)),--checks=-clang-analyzer-*)
-	@echo 'cppcheck, clang-tidy: $(words $(TIDY)) files, no finding'
+	$(call tidy,$(TIDY),--checks=-clang-analyzer-*)
+	$(Q)printf '%s\n' $(TIDY) | xargs -P $(CPUS) -n 16 $(CLANG) -fsyntax-only -std=gnu11 $(CPPFLAGS) $(WARNINGS)
+	@echo 'cppcheck, clang-tidy, clang: $(words $(TIDY)) files, no finding'
 	+$(Q)tests/lint/reproducible.sh $(B)
 	@echo 'lint: clean'
