@@ -3,7 +3,7 @@
 # The Debian packages that bourdon needs, each with its reason, by what needs them.
 # Each has this name in Debian 12, 13 and sid: no name contains a version.
 
-.PHONY: deps test-deps lint-deps sanitize-deps coverage-deps sbom-deps bench-deps vm-deps distro-deps
+.PHONY: deps test-deps lint-deps sanitize-deps coverage-deps sbom-deps bench-deps incident-deps vm-deps distro-deps
 
 define BUILD_PACKAGES
 gcc              compiles user space
@@ -98,6 +98,18 @@ nodejs           a program of JavaScript, whose table is large, which begins bes
 ruby             the same of Ruby
 endef
 
+define INCIDENT_PACKAGES
+postgresql       a server, in tests/verdicts/
+redis-tools      a server and its clients; the package contains the server
+nginx-light      a server; its package starts it where services are started
+wrk              clients of servers of HTTP
+curl             asks whether these have begun
+nodejs           a server, and a hog
+stress-ng        a hog
+bzip2            a hog
+iproute2         a network of two
+endef
+
 define VM_PACKAGES
 qemu-system-x86  the virtual machines
 debootstrap      their root file system
@@ -108,7 +120,7 @@ define DISTRO_PACKAGES
 debootstrap      the root file system of the other release
 endef
 
-LISTS = $(foreach list,BUILD TEST NPM PAGE LINT SANITIZE COVERAGE SBOM BENCH VM DISTRO,$(list)_PACKAGES)
+LISTS = $(foreach list,BUILD TEST NPM PAGE LINT SANITIZE COVERAGE SBOM BENCH INCIDENT VM DISTRO,$(list)_PACKAGES)
 export $(LISTS)
 # $(call packages,LIST): names the packages of the list that are missing, and as root installs them
 packages = printf '%s\n' "$$$(1)_PACKAGES" | mk/install_packages.sh
@@ -117,7 +129,7 @@ packages = printf '%s\n' "$$$(1)_PACKAGES" | mk/install_packages.sh
 deps:
 	$(Q)$(call packages,BUILD) --needed
 
-## make test-deps  those for the tests; lint-deps, sanitize-deps, coverage-deps, sbom-deps, bench-deps, vm-deps, distro-deps likewise
+## make test-deps  those for the tests; lint-deps, sanitize-deps, coverage-deps, sbom-deps, bench-deps, incident-deps, vm-deps, distro-deps likewise
 test-deps: deps
 	$(Q)$(call packages,TEST)
 
@@ -135,6 +147,9 @@ sbom-deps: deps
 
 bench-deps: test-deps
 	$(Q)$(call packages,BENCH)
+
+incident-deps: test-deps
+	$(Q)$(call packages,INCIDENT)
 
 vm-deps: test-deps
 	$(Q)$(call packages,VM)

@@ -1,0 +1,174 @@
+-- situation: mixture-04: one to five programs of random priorities beside a victim
+-- kind: neighbours
+-- whom: bzip2 in bzip2.service
+-- share: bzip2.service 26.0
+-- share: gzip.service 10.8
+-- share: java.service 21.0
+-- share: others 0.4
+-- share: own 0.0
+-- share: sqlite3.service 21.0
+-- share: stress-ng.service 20.9
+INSERT INTO run(run_id,started_at,ended_at,version,abi,kernel,hostname,cpus,hz,ring_bytes) VALUES
+(1,1795819810393935505,1795819815922701505,'0.1.0',12,'6.18.44-fc-v657','host',2,47,1048352);
+INSERT INTO rule(rule_id,run_id,rule,source,comm,cgroup,watch,pattern_id,history_ns,capture_ns,cooldown_ns,triggers) VALUES
+(1,1,'victim','victim.conf:1','bash','/verdicts.slice/victim.service','cgroup',1,2000000000,3000000000,3600000000000,'[{"resource":"cpu","kind":"some","stall_us":200000,"window_us":2000000}]');
+INSERT INTO capture(capture_id,run_id,rule_id,rule,resource,kind,stall_us,window_us,trigger_mode,cgroup,triggered_at,began_at,ended_at,history_ns,state,observed_us,hz,offcpu_history_ns,expected_samples,received_samples,process_count,stack_count,sample_count,interval_count,onset_at) VALUES
+(1,1,1,'victim','cpu','some',200000,2000000,'sampled','/verdicts.slice/victim.service',1795819811438685805,1795819810434639070,1795819814438685805,1004046735,'complete',782206,47,1004046735,26,27,1,225,237,196,1795819810438685805);
+INSERT INTO process(process_id,run_id,tgid,started_ns,comm,exe,uid,cgroup,unit,runtime) VALUES
+(1,1,26202,15496867330616,'bzip2','bzip2',0,'/verdicts.slice/bzip2.service','bzip2.service','native'),
+(2,1,26246,15497570566826,'gzip','gzip',0,'/verdicts.slice/gzip.service','gzip.service','native'),
+(3,1,26251,15497603063180,'stress-ng-cpu','stress-ng',0,'/verdicts.slice/stress-ng.service','stress-ng.service','native'),
+(4,1,26189,15496476693424,'sqlite3','sqlite3',0,'/verdicts.slice/sqlite3.service','sqlite3.service','native'),
+(5,1,26182,15496389796155,'bash','bash',0,'/verdicts.slice/victim.service','victim.service','native'),
+(6,1,26195,15496643676530,'java','java',0,'/verdicts.slice/java.service','java.service','jvm'),
+(7,1,21070,15409122768274,'lck20771','java',0,'/bourdon-locks-alone-20771/victim',NULL,'jvm'),
+(8,1,25945,15493502878822,'bourdon-load','bourdon-load',0,'/',NULL,NULL),
+(10,1,19219,15378686936266,'lck19150','lck19150',0,'/bourdon-locks-alone-19150/victim',NULL,'go'),
+(11,1,21987,15426986819861,'lck21824','java',0,'/bourdon-locks-alone-21824/victim',NULL,'jvm'),
+(12,1,20708,15404064725405,'cc1','cc1',0,'/',NULL,'native'),
+(13,1,26263,15497966418246,'bourdond',NULL,65534,'/',NULL,NULL),
+(15,1,26290,15498658839387,'bourdond',NULL,65534,'/',NULL,NULL),
+(16,1,25282,15478225031952,'bash','bash',0,'/',NULL,'native'),
+(22,1,26267,15498067902055,'bash','bash',0,'/',NULL,'native'),
+(24,1,26318,15499484932695,'bourdon',NULL,65534,'/',NULL,NULL),
+(25,1,19781,15390130203905,'cc1','cc1',0,'/',NULL,'native'),
+(26,1,21347,15412554202845,'cc1',NULL,0,'/',NULL,NULL),
+(27,1,24912,15471347055788,'cc1',NULL,0,'/',NULL,NULL),
+(29,1,26289,15498656424329,'bourdond',NULL,65534,'/',NULL,NULL),
+(31,1,20089,15394462058255,'lck19821','lck19821',0,'/bourdon-locks-alone-19821/victim',NULL,'go'),
+(33,1,22959,15446187142385,'lck22652','java',0,'/bourdon-locks-alone-22652/victim',NULL,'jvm'),
+(34,1,26325,15499752324398,'await_status',NULL,0,'/',NULL,NULL),
+(35,1,26271,15498228759237,'bourdond',NULL,65534,'/',NULL,NULL),
+(40,1,26193,15496619435394,'bourdond',NULL,65534,'/',NULL,NULL),
+(42,1,25926,15492801473723,'bash','bash',0,'/',NULL,'native'),
+(43,1,26331,15501373555263,'bourdond',NULL,65534,'/',NULL,NULL),
+(53,1,26354,15501946018997,'bash','bash',0,'/',NULL,'native'),
+(66,1,15,99314954,'rcu_preempt',NULL,0,NULL,NULL,NULL),
+(151,1,26173,15496333189967,'bash','bash',0,'/',NULL,'native');
+INSERT INTO usage(capture_id,process_id,role,from_at,to_at,cpu_ns,run_delay_ns,stalled_cpu_ns,stalled_memory_ns,stalled_io_ns,major_faults,minor_faults,read_bytes,write_bytes,voluntary_switches,involuntary_switches,rss_bytes,rss_before_bytes,reclaims,reclaim_ns) VALUES
+(1,66,'kernel',1795819810449893477,1795819814441019877,15100996,94574633,0,0,0,0,0,0,0,396,0,0,0,0,0),
+(1,10,'other',1795819810449893477,1795819814441019877,814202675,8509608929,0,0,0,0,0,0,0,345,554,1519616,1519616,0,0),
+(1,25,'other',1795819810449893477,1795819814441019877,7089939,3170739676,0,0,0,0,5,0,0,0,2,38256640,38256640,0,0),
+(1,31,'other',1795819810449893477,1795819814441019877,50502553,348857427,0,0,0,0,0,0,0,1037,108,1650688,1650688,0,0),
+(1,12,'other',1795819810449893477,1795819814441019877,7668781,3565188805,0,0,0,0,214,0,0,0,2,39821312,38903808,0,0),
+(1,7,'other',1795819810449893477,1795819814441019877,812558135,9339983693,0,0,0,0,0,0,0,242,530,40026112,40026112,0,0),
+(1,26,'other',1795819810449893477,1795819814441019877,13491010,3954506936,0,0,0,0,15,0,0,0,5,44314624,44314624,0,0),
+(1,11,'other',1795819810449893477,1795819814441019877,813949396,9270995355,0,0,0,0,0,0,0,234,541,40398848,40398848,0,0),
+(1,33,'other',1795819810449893477,1795819814441019877,67432725,347660526,0,0,0,0,223,0,0,518,28,43384832,42598400,0,0),
+(1,27,'other',1795819810449893477,1795819814441019877,5987811,6116210114,0,0,0,0,237,0,0,0,4,24383488,23465984,0,0),
+(1,16,'other',1795819810449893477,1795819814441019877,44863104,437768645,230671204,0,0,0,1639,0,0,20,29,4820992,4820992,0,0),
+(1,42,'other',1795819810449893477,1795819814441019877,49466454,477429094,472875610,0,0,0,1651,0,12288,26,35,4706304,4313088,0,0),
+(1,8,'other',1795819810449893477,1795819814441019877,302148741,2470799587,0,0,0,0,2801,0,4288512,11,171,13713408,5455872,0,0),
+(1,151,'other',1795819810449893477,1795819814441019877,17696146,353959550,353573361,0,0,0,1375,0,0,31,12,4198400,3932160,0,0),
+(1,5,'target',1795819810449893477,1795819814441019877,827933884,3168068939,3133245729,0,0,0,0,0,0,0,228,3108864,3108864,0,0),
+(1,4,'other',1795819810449893477,1795819814441019877,663737483,3336264136,0,0,0,0,0,0,0,0,184,4005888,4005888,0,0),
+(1,40,'other',1795819810449893477,1795819814441019877,30504550,0,0,0,0,0,451,0,741376,114,17,13619200,13836288,0,0),
+(1,6,'other',1795819810449893477,1795819814441019877,662637030,4142069569,0,0,0,0,0,0,0,90,191,37064704,37064704,0,0),
+(1,1,'other',1795819810449893477,1795819814441019877,827959751,3175375395,0,0,0,0,1609,0,0,0,223,9011200,2195456,0,0),
+(1,2,'other',1795819810449893477,1795819814441019877,340683142,3659055441,0,0,0,0,17,0,0,0,94,1662976,1531904,0,0),
+(1,3,'other',1795819810449893477,1795819814441019877,662928873,3343167042,0,0,0,0,0,0,0,0,184,3072000,3072000,0,0),
+(1,13,'other',1795819810449893477,1795819814441019877,13524156,265517236,0,0,0,0,740,0,0,4,4,6762496,6762496,0,0),
+(1,22,'other',1795819810449893477,1795819814441019877,63056560,509498628,495363031,0,0,0,0,0,8192,34,26,3231744,3231744,0,0),
+(1,35,'other',1795819810449893477,1795819814441019877,185496193,2417162171,0,0,0,0,1142,0,884736,678,296,14262272,13574144,0,0),
+(1,29,'other',1795819810449893477,1795819814441019877,78201485,1462276472,0,0,0,0,2561,0,0,39,80,3227648,0,0,0),
+(1,15,'other',1795819810449893477,1795819814441019877,81971512,1565490411,0,0,0,0,3472,0,0,25,50,10002432,0,0,0),
+(1,24,'other',1795819810449893477,1795819814441019877,75287050,1031396902,0,0,0,0,1380,0,4096,0,41,6754304,0,0,0),
+(1,34,'other',1795819810449893477,1795819814441019877,56223915,845336414,0,0,0,0,331,0,0,52,32,3723264,0,0,0),
+(1,43,'other',1795819810449893477,1795819814441019877,40669629,412909905,0,0,0,0,843,0,487424,60,25,13537280,0,0,0),
+(1,53,'other',1795819810449893477,1795819814441019877,32096825,370691420,353152854,0,0,0,1404,0,16384,15,22,4296704,0,0,0),
+(1,NULL,'rest',1795819810449893477,1795819814441019877,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0),
+(1,NULL,'rest',1795819810449893477,1795819814441019877,64233219,5671587830,68067348,0,0,0,1287,0,0,593,21,300892160,283492352,0,0);
+INSERT INTO ended(capture_id,role,comm,parent,parent_tgid,cgroup,denied,processes,cpu_ns,run_delay_ns,major_faults,read_bytes,write_bytes,reclaims,reclaim_ns) VALUES
+(1,'other','bourdond','bourdond',26198,'/',0,2,42192427,951197309,0,0,0,0,0),
+(1,'other','sqlite3','bash',NULL,'/',0,5,38263730,498411375,0,0,0,0,0),
+(1,'other','cat','bash',NULL,'/',0,20,37253855,707836888,0,0,0,0,0),
+(1,'other','bash','bash',25926,'/',0,10,20003530,297260534,0,0,0,0,0),
+(1,'other','bash','bash',25282,'/',0,6,17113042,293614051,0,0,0,0,0),
+(1,'other','pgrep','bash',26173,'/',0,1,16502832,277452293,0,0,0,0,0),
+(1,'other','bourdon-load','bash',25282,'/',0,1,15877795,180107429,0,0,0,0,0),
+(1,'other','bash','bash',26173,'/',0,11,14411861,252102744,0,0,0,0,0),
+(1,'other','pgrep','bash',NULL,'/',0,1,10193093,114671971,0,0,0,0,0),
+(1,'other','install','bash',26354,'/',0,3,7631770,65714691,0,0,12288,0,0),
+(1,'other','bash','bash',NULL,'/',0,4,5430718,57188955,0,0,0,0,0),
+(1,'rest',NULL,NULL,NULL,NULL,0,18,33091927,196087217,0,0,12288,0,0);
+INSERT INTO machine_time(capture_id,part,from_at,to_at,ns,percent) VALUES
+(1,'denied',1795819810449893477,1795819814441019877,0,0.0),
+(1,'guest',1795819810449893477,1795819814441019877,0,0.0),
+(1,'idle',1795819810449893477,1795819814441019877,0,0.0),
+(1,'irq',1795819810449893477,1795819814441019877,0,0.0),
+(1,'kernel threads',1795819810449893477,1795819814441019877,30641519,0.38),
+(1,'others',1795819810449893477,1795819814441019877,6870728320,86.08),
+(1,'short-lived',1795819810449893477,1795819814441019877,257966580,3.23),
+(1,'softirq',1795819810449893477,1795819814441019877,0,0.0),
+(1,'steal',1795819810449893477,1795819814441019877,10000000,0.13),
+(1,'targets',1795819810449893477,1795819814441019877,827933884,10.37),
+(1,'unaccounted',1795819810449893477,1795819814441019877,0,0.0);
+INSERT INTO machine_bytes(capture_id,part,from_at,to_at,read_bytes,write_bytes) VALUES
+(1,'disks',1795819810449893477,1795819814441019877,0,4939776),
+(1,'kernel threads',1795819810449893477,1795819814441019877,0,0),
+(1,'others',1795819810449893477,1795819814441019877,0,6443008),
+(1,'short-lived',1795819810449893477,1795819814441019877,0,24576),
+(1,'targets',1795819810449893477,1795819814441019877,0,0),
+(1,'unaccounted',1795819810449893477,1795819814441019877,0,-1527808);
+INSERT INTO account(capture_id,victim,account,threads,ns) VALUES
+(1,'bash in victim.service','queued',1,3037767992),
+(1,'bash in victim.service','ran',1,786324630),
+(1,'bash in victim.service','rest',1,9337821);
+INSERT INTO blame(capture_id,victim,wait,role,program,unit,cgroup,tgid,processes,ns) VALUES
+(1,'bash in victim.service','queued','other','bzip2','bzip2.service','/verdicts.slice/bzip2.service',26202,1,779712880),
+(1,'bash in victim.service','queued','other','sqlite3','sqlite3.service','/verdicts.slice/sqlite3.service',26189,1,629901752),
+(1,'bash in victim.service','queued','other','stress-ng-cpu','stress-ng.service','/verdicts.slice/stress-ng.service',26251,1,624068777),
+(1,'bash in victim.service','queued','other','java','java.service','/verdicts.slice/java.service',26195,1,622087023),
+(1,'bash in victim.service','queued','other','gzip','gzip.service','/verdicts.slice/gzip.service',26246,1,323449525),
+(1,'bash in victim.service','queued','irq',NULL,NULL,NULL,NULL,NULL,37879743),
+(1,'bash in victim.service','queued','own','bash','victim.service','/verdicts.slice/victim.service',26182,1,9045717),
+(1,'bash in victim.service','queued','other','memfd:sealed-91',NULL,'/',NULL,6,4112396),
+(1,'bash in victim.service','queued','other','lck22652',NULL,'/bourdon-locks-alone-22652/victim',22959,1,3261965),
+(1,'bash in victim.service','queued','other',NULL,NULL,NULL,NULL,NULL,1695507),
+(1,'bash in victim.service','queued','steal',NULL,NULL,NULL,NULL,NULL,1327933),
+(1,'bash in victim.service','queued','kernel',NULL,NULL,NULL,NULL,NULL,1224774);
+INSERT INTO interrupt(capture_id,kind,number,name,from_at,to_at,count,ns,percent) VALUES
+(1,'irq',NULL,'local timer',1795819810449893477,1795819814441019877,6570,127109509,1.59),
+(1,'softirq',9,'RCU',1795819810449893477,1795819814441019877,1276,12362482,0.15),
+(1,'softirq',1,'TIMER',1795819810449893477,1795819814441019877,424,4871215,0.06),
+(1,'softirq',7,'SCHED',1795819810449893477,1795819814441019877,113,2806717,0.04),
+(1,'softirq',4,'BLOCK',1795819810449893477,1795819814441019877,92,1251488,0.02),
+(1,'irq',36,'virtio1-req.0',1795819810449893477,1795819814441019877,92,622331,0.01),
+(1,'irq',31,'virtio0-stats',1795819810449893477,1795819814441019877,1,20659,0.0),
+(1,'irq',42,'virtio3-tx',1795819810449893477,1795819814441019877,1,11685,0.0);
+INSERT INTO statistic(capture_id,from_at,to_at,scope,source,device,name,before,after) VALUES
+(1,1795819811440529335,1795819814441124349,'/verdicts.slice/victim.service','cpu.stat',NULL,'usage_usec',942904,1563683),
+(1,1795819811440529335,1795819814441124349,'/verdicts.slice/victim.service','cpu.stat',NULL,'user_usec',942904,1563683),
+(1,1795819811440529335,1795819814441124349,'/verdicts.slice/victim.service','cpu.stat',NULL,'nice_usec',963899,1583899),
+(1,1795819811440529335,1795819814441124349,'/verdicts.slice','cpu.stat',NULL,'usage_usec',125065312,128056481),
+(1,1795819811440529335,1795819814441124349,'/verdicts.slice','cpu.stat',NULL,'user_usec',115659059,118647743),
+(1,1795819811440529335,1795819814441124349,'/verdicts.slice','cpu.stat',NULL,'system_usec',9406252,9408737),
+(1,1795819811440529335,1795819814441124349,'/verdicts.slice','cpu.stat',NULL,'nice_usec',114933688,117928579),
+(1,1795819811440529335,1795819814441124349,'/','cpu.stat',NULL,'usage_usec',27650408810,27656397435),
+(1,1795819811440529335,1795819814441124349,'/','cpu.stat',NULL,'user_usec',23405592595,23410991971),
+(1,1795819811440529335,1795819814441124349,'/','cpu.stat',NULL,'system_usec',4244816215,4245405463),
+(1,1795819811440529335,1795819814441124349,'/','cpu.stat',NULL,'nice_usec',6639747184,6644708181),
+(1,1795819811440529335,1795819814441124349,'system','vmstat',NULL,'pgfault',493756828,493779593),
+(1,1795819811440529335,1795819814441124349,'system','diskstats','vda','writes',2538984,2539055),
+(1,1795819811440529335,1795819814441124349,'system','diskstats','vda','write_bytes',287231791104,287236632576),
+(1,1795819811440529335,1795819814441124349,'system','diskstats','vda','write_ms',1677208,1677235),
+(1,1795819811440529335,1795819814441124349,'system','diskstats','vda','busy_ms',481456,481472);
+INSERT INTO pressure(capture_id,at,scope,resource,some_us,full_us) VALUES
+(1,1795819811438685805,'system','cpu',9740398324,0),
+(1,1795819811438685805,'system','memory',36638948,8586605),
+(1,1795819811438685805,'system','io',275329906,48221866),
+(1,1795819811438685805,'/verdicts.slice/victim.service','cpu',2204559,2204559),
+(1,1795819811438685805,'/verdicts.slice/victim.service','memory',0,0),
+(1,1795819811438685805,'/verdicts.slice/victim.service','io',0,0),
+(1,1795819814441124349,'system','cpu',9743400173,0),
+(1,1795819814441124349,'system','memory',36638948,8586605),
+(1,1795819814441124349,'system','io',275347437,48221866),
+(1,1795819814441124349,'/verdicts.slice/victim.service','cpu',4583084,4583084),
+(1,1795819814441124349,'/verdicts.slice/victim.service','memory',0,0),
+(1,1795819814441124349,'/verdicts.slice/victim.service','io',0,0),
+(1,1795819814441124349,'targets','cpu',1588878,NULL),
+(1,1795819814441124349,'targets','memory',0,NULL),
+(1,1795819814441124349,'targets','io',0,NULL);
+INSERT INTO loss(capture_id,reason,events,unit) VALUES
+(1,'frames-unresolved',264,'frame'),
+(1,'stack-not-whole',7,'stack');
