@@ -37,7 +37,7 @@ situations() {
 	situation neighbour-http-php 'a Perl program takes the CPU of a server of PHP' busy_server php perl
 	situation neighbour-postgres 'a Python program takes the CPU of PostgreSQL' busy_server postgres python3
 	situation storm-redis 'a storm of short programs takes the CPU of redis' fork_storm redis
-	situation storm-nginx 'a storm of short programs beside nginx, which has nothing to do' fork_storm nginx
+	situation storm-nginx 'a storm of short programs takes the CPU of nginx' fork_storm nginx
 	for number in {1..40}; do
 		situation "mixture-$(printf %02u "$number")" 'one to five programs of random priorities beside a victim' mixture "$number"
 	done

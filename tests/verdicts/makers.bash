@@ -108,6 +108,7 @@ crowd() { # PROGRAMS UNITS MS: each rests so long after each ms of work
 # A storm of short programs beside a server.
 fork_storm() { # SERVER
 	"server_$1"
+	"clients_$1"
 	serve storm bash -c 'while :; do /bin/true; done'
 	fires 'cpu.some=5%'
 	truth 'neighbour|neighbours' '* in storm.service'

@@ -12,6 +12,7 @@ HISTORY=2s
 SPAN=3s
 OTHERS_MOST=20 # % of the waiting
 TRIES=3
+LEAST_DEADLINE=20 # a situation that does not come about is made again
 
 situations_setup() {
 	bourdon_setup verdicts
