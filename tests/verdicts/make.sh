@@ -43,8 +43,10 @@ situations() {
 	done
 	situation own-threads-2 'two threads of one program want one CPU' own_threads 2
 	situation own-threads-6 'six threads of one program want one CPU' own_threads 6
-	situation own-threads-3-xz 'three threads of one program and xz want one CPU' own_threads 3 xz
-	situation own-threads-8-gzip 'eight threads of one program and gzip want one CPU' own_threads 8 gzip
+	situation own-threads-3-xz 'three threads of one program and xz want one CPU' own_threads 3 xz -3
+	situation own-threads-8-gzip 'eight threads of one program and gzip want one CPU' own_threads 8 gzip -3
+	situation threads-beside-xz 'three threads of one program beside xz, which has as much of the CPU' own_threads 3 xz -8
+	situation threads-beside-gzip 'eight threads of one program beside gzip, which has as much of the CPU' own_threads 8 gzip -8
 	situation own-threads-runaway 'twelve threads of one program on all CPUs' runaway_app 12
 	situation own-threads-stress-ng 'stress-ng beside itself' runaway stress-ng-cpu stress-ng --cpu 6 --cpu-method fft
 	situation own-threads-openssl 'openssl beside itself' runaway openssl openssl speed -multi 6 -seconds 600 sha256

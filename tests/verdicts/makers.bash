@@ -83,24 +83,30 @@ mixture() { # NUMBER
 	shares_on_one_cpu 1
 }
 
+has_threads() {
+	(($(ls "/proc/$VICTIM_PID/task" | wc -l) >= $1))
+}
+
 # A victim whose own threads want its CPU, and a neighbour or none.
-own_threads() { # THREADS [HOG]
+own_threads() { # THREADS [HOG PRIORITY]
 	program app
 	victim app "$WORK/app" --threads "$1"
-	[[ -z ${2-} ]] || hog "$2"
+	await 20 has_threads "$1"
+	[[ -z ${2-} ]] || PRIORITY=$3 hog "$2"
 	fires 'cpu.some=10%'
 	shares_on_one_cpu "$1"
 }
 
 # Many small programs in some units beside a victim on one CPU: each has less than a twentieth of it.
 crowd() { # PROGRAMS UNITS MS: each rests so long after each ms of work
-	local i name
-	busy_victim app
-	for ((i = 0; i < $1; i++)); do
-		name=small$i
-		program "$name" three_hot
-		PRIORITY=-10 serve "unit$((i % $2))" "$WORK/$name" --rest "$3"
+	local i unit
+	for ((i = 0; i < $1; i++)); do program "small$i" three_hot; done
+	for ((unit = 0; unit < $2; unit++)); do
+		# shellcheck disable=SC2016 # the inner shell expands it
+		PRIORITY=-10 serve "unit$unit" bash -c 'for ((i = $0; i < $1; i += $2)); do "./small$i" --rest "$3" & done; wait' \
+			"$unit" "$1" "$2" "$3"
 	done
+	busy_victim app
 	fires 'cpu.some=10%'
 	truth crowd
 }
@@ -215,7 +221,8 @@ limited() { # RESOURCE [LINE...]: of the rule
 # The same of a program that reads a file at random.
 limited_reader() { # RESOURCE
 	v1_group "$V1_MEMORY" verdicts-limit "memory.limit_in_bytes=$((48 << 20))"
-	head -c $((96 << 20)) /dev/urandom > "$WORK/set"
+	# past the page cache: its pages are charged to the first who reads them
+	dd if=/dev/urandom of="$WORK/set" bs=1M count=96 oflag=direct status=none
 	victim python3 /usr/bin/python3 -c '
 import mmap, random
 with open("set", "rb") as file:

@@ -185,9 +185,10 @@ shares_on_one_cpu() {
 			for (party in share) of_others -= share[party]
 			if (of_others > most) { printf "the machine'\''s other programs have %.1f %%\n", of_others > "/dev/stderr"; exit 1 }
 			for (party in share) {
-				if (share[party] > first) { second = first; first = share[party]; who = party }
-				else if (share[party] > second) second = share[party]
+				if (share[party] > first) { first = share[party]; who = party }
 			}
+			# its own threads are no neighbour
+			for (party in share) if (party != who && (party != "own" || who == "own") && share[party] > second) second = share[party]
 			# a share this near to a bound may be on either side
 			own = who == "own" ? 1 : share["own"] > first * 0.9 ? 0.5 : 0
 			one = first >= 1.5 * second * 1.1 && first >= 22 ? 1 : first < 1.5 * second * 0.9 || first < 18 ? 0 : 0.5
@@ -226,7 +227,7 @@ is_lock() {
 # ---- files ----
 
 # What bourdon makes of the facts is no fact.
-ANSWERS="'cause', 'because', 'incident_id', 'explained_by', 'verdict', 'verdict_version', 'blamed_percent', 'limit_cgroup', 'limit_name', 'limit_value', 'killed_comm', 'killed_tgid', 'killed_how', 'not_examined'"
+ANSWERS="'cause', 'because', 'incident_id', 'explained_by', 'verdict', 'verdict_version', 'victim', 'wait', 'waited_ns', 'blamed_percent', 'limit_cgroup', 'limit_name', 'limit_value', 'killed_comm', 'killed_tgid', 'killed_how', 'not_examined'"
 
 # insert TABLE [CONDITION]: prints the rows as one statement, without columns that have NULL in all of them
 insert() {

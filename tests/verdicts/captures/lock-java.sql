@@ -1,0 +1,138 @@
+-- situation: lock-java: a monitor of Java, on demand
+-- kind: lock
+-- lock: 14717 ms, CPU: 294 ms
+INSERT INTO run(run_id,started_at,ended_at,version,abi,kernel,hostname,cpus,hz,ring_bytes) VALUES
+(1,1795820900295082359,1795820907153082393,'0.1.0',12,'6.18.44-fc-v657','host',2,47,1048352);
+INSERT INTO capture(capture_id,run_id,trigger_mode,cgroup,triggered_at,began_at,ended_at,history_ns,state,hz,offcpu_history_ns,expected_samples,received_samples,process_count,stack_count,sample_count,interval_count,asked_by_uid,asked_by,asked_for) VALUES
+(1,1,'manual','/verdicts.slice/victim.service',1795820903335868283,1795820903335868283,1795820906335868283,0,'complete',47,0,129,130,1,39,911,770,0,'root','--comm java --cgroup /verdicts.slice/victim.service --for 3s');
+INSERT INTO process(process_id,run_id,tgid,started_ns,comm,exe,uid,cgroup,unit,runtime) VALUES
+(4,1,23024,16569930224970,'cc1','cc1',0,'/',NULL,'native'),
+(6,1,23848,16584805841905,'cc1','cc1',0,'/',NULL,'native'),
+(7,1,23915,16586051996105,'cc1','cc1',0,'/',NULL,'native'),
+(8,1,24059,16587568571129,'java','java',0,'/verdicts.slice/victim.service','victim.service','jvm'),
+(9,1,24126,16588266436520,'bourdond',NULL,65534,'/',NULL,NULL),
+(10,1,24197,16589260384753,'cc1','cc1',0,'/',NULL,'native'),
+(11,1,24220,16589876113824,'cc1','cc1',0,'/',NULL,'native'),
+(12,1,24245,16590812854910,'postgres','postgres',101,'/',NULL,'native'),
+(13,1,24249,16590831119393,'cc1','cc1',0,'/',NULL,'native'),
+(20,1,24272,16591659481078,'vtest',NULL,0,'/',NULL,NULL),
+(25,1,23747,16581333245435,'vtest',NULL,0,'/',NULL,NULL),
+(30,1,24119,16588150629067,'bash',NULL,0,'/',NULL,NULL),
+(41,1,24289,16592898883847,'vtest',NULL,0,'/',NULL,NULL),
+(42,1,24288,16592843911120,'cc1','cc1',0,'/',NULL,'native'),
+(43,1,24290,16592973718390,'vtest',NULL,0,'/',NULL,NULL),
+(57,1,24300,16594157936808,'vtest',NULL,0,'/',NULL,NULL),
+(63,1,15,99314954,'rcu_preempt',NULL,0,NULL,NULL,NULL),
+(136,1,24273,16591714963020,'gcc',NULL,0,'/',NULL,NULL),
+(137,1,24304,16594328386686,'cc1',NULL,0,'/',NULL,NULL);
+INSERT INTO usage(capture_id,process_id,role,from_at,to_at,cpu_ns,run_delay_ns,stalled_cpu_ns,stalled_memory_ns,stalled_io_ns,major_faults,minor_faults,read_bytes,write_bytes,voluntary_switches,involuntary_switches,rss_bytes,rss_before_bytes,reclaims,reclaim_ns) VALUES
+(1,63,'kernel',1795820903335822142,1795820906337406896,7323387,69516180,0,0,0,0,0,0,0,221,0,0,0,0,0),
+(1,4,'other',1795820903335822142,1795820906337406896,198871709,2797048843,0,0,0,0,462,0,57344,0,76,67547136,65581056,0,0),
+(1,25,'other',1795820903335822142,1795820906337406896,32400273,136184334,0,0,0,0,1278,0,4096,13,9,19664896,19271680,0,0),
+(1,6,'other',1795820903335822142,1795820906337406896,147417300,2157230311,0,0,0,0,361,0,372736,1,55,50810880,49631232,0,0),
+(1,7,'other',1795820903335822142,1795820906337406896,281796533,2732738170,0,0,0,0,624,0,81920,0,106,45834240,43343872,0,0),
+(1,8,'target',1795820903335822142,1795820906337406896,2994191819,216821818,218152672,0,0,0,0,0,0,376,319,38264832,38264832,0,0),
+(1,30,'other',1795820903335822142,1795820906337406896,128518518,15317260,0,0,0,0,0,0,28672,28,24,3497984,3497984,0,0),
+(1,9,'other',1795820903335822142,1795820906337406896,43680786,102809062,0,0,0,0,60,0,20480,206,35,14274560,14012416,0,0),
+(1,10,'other',1795820903335822142,1795820906337406896,285782349,2762230051,0,0,0,0,1331,0,49152,0,112,49389568,37347328,0,0),
+(1,11,'other',1795820903335822142,1795820906337406896,286689205,2715560289,0,0,0,0,1366,0,77824,0,111,46256128,34922496,0,0),
+(1,12,'other',1795820903335822142,1795820906337406896,539206143,2318920647,0,0,0,0,3274,0,2928640,4,234,53563392,37679104,0,0),
+(1,13,'other',1795820903335822142,1795820906337406896,280345758,2687517012,0,0,0,0,3364,0,36864,0,109,46108672,24371200,0,0),
+(1,20,'other',1795820903335822142,1795820906337406896,21121466,108475754,0,0,0,0,1508,0,4096,1,6,19902464,0,0,0),
+(1,136,'other',1795820903335822142,1795820906337406896,55059292,816271490,0,0,0,0,1514,0,278528,1,22,2723840,0,0,0),
+(1,42,'other',1795820903335822142,1795820906337406896,106064703,1498002626,0,0,0,0,2494,0,0,0,46,26075136,0,0,0),
+(1,41,'other',1795820903335822142,1795820906337406896,20910428,100372494,0,0,0,0,1328,0,4096,1,13,20668416,0,0,0),
+(1,43,'other',1795820903335822142,1795820906337406896,24714781,137450160,0,0,0,0,3505,0,0,1,7,20668416,0,0,0),
+(1,57,'other',1795820903335822142,1795820906337406896,53606748,270929233,0,0,0,0,505,0,249856,0,22,17383424,0,0,0),
+(1,137,'other',1795820903335822142,1795820906337406896,4092125,83478594,0,0,0,0,468,0,0,0,2,14139392,0,0,0),
+(1,NULL,'rest',1795820903335822142,1795820906337406896,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0),
+(1,NULL,'rest',1795820903335822142,1795820906337406896,49787471,1087414972,0,0,0,0,379,0,20480,495,12,299208704,290025472,0,0);
+INSERT INTO ended(capture_id,role,comm,parent,parent_tgid,cgroup,denied,processes,cpu_ns,run_delay_ns,major_faults,read_bytes,write_bytes,reclaims,reclaim_ns) VALUES
+(1,'other','vtest','vtest',23747,'/',0,10,191955045,932372556,0,0,40960,0,0),
+(1,'other','vtest','vtest',NULL,'/',0,10,175420353,735148193,0,0,0,0,0),
+(1,'other','vtest','vtest',24272,'/',0,1,32377966,168087125,0,0,0,0,0),
+(1,'other','as','gcc',23847,'/',0,1,24563190,321573531,0,0,192512,0,0),
+(1,'rest',NULL,NULL,NULL,NULL,0,6,9501222,188146469,0,0,0,0,0);
+INSERT INTO machine_time(capture_id,part,from_at,to_at,ns,percent) VALUES
+(1,'denied',1795820903335822142,1795820906337406896,0,0.0),
+(1,'guest',1795820903335822142,1795820906337406896,0,0.0),
+(1,'idle',1795820903335822142,1795820906337406896,0,0.0),
+(1,'irq',1795820903335822142,1795820906337406896,0,0.0),
+(1,'kernel threads',1795820903335822142,1795820906337406896,13511482,0.23),
+(1,'others',1795820903335822142,1795820906337406896,2553877493,42.54),
+(1,'short-lived',1795820903335822142,1795820906337406896,433817776,7.23),
+(1,'softirq',1795820903335822142,1795820906337406896,0,0.0),
+(1,'steal',1795820903335822142,1795820906337406896,0,0.0),
+(1,'targets',1795820903335822142,1795820906337406896,2994191819,49.88),
+(1,'unaccounted',1795820903335822142,1795820906337406896,7770938,0.13);
+INSERT INTO machine_bytes(capture_id,part,from_at,to_at,read_bytes,write_bytes) VALUES
+(1,'disks',1795820903335822142,1795820906337406896,0,2363392),
+(1,'kernel threads',1795820903335822142,1795820906337406896,0,8192),
+(1,'others',1795820903335822142,1795820906337406896,0,4206592),
+(1,'short-lived',1795820903335822142,1795820906337406896,0,233472),
+(1,'targets',1795820903335822142,1795820906337406896,0,0),
+(1,'unaccounted',1795820903335822142,1795820906337406896,0,-2084864);
+INSERT INTO account(capture_id,victim,account,threads,ns) VALUES
+(1,'java in victim.service','peer',20,2797111481),
+(1,'java in victim.service','queued',20,230739662),
+(1,'java in victim.service','ran',20,2990250190),
+(1,'java in victim.service','rest',20,10043935),
+(1,'java in victim.service','sleep',20,53975682679);
+INSERT INTO blame(capture_id,victim,wait,role,program,unit,cgroup,tgid,processes,ns) VALUES
+(1,'java in victim.service','queued','other','cc1',NULL,'/',NULL,9,105070921),
+(1,'java in victim.service','queued','other','postgres',NULL,'/',24245,1,34983465),
+(1,'java in victim.service','queued','other','vtest',NULL,'/',NULL,28,31079894),
+(1,'java in victim.service','queued','recorder','bourdond',NULL,'/',NULL,4,20148968),
+(1,'java in victim.service','queued','other','memfd:sealed-91',NULL,'/',NULL,6,15444439),
+(1,'java in victim.service','queued','other','bash',NULL,'/',NULL,34,8406310),
+(1,'java in victim.service','queued','other','as',NULL,'/',NULL,1,5575664),
+(1,'java in victim.service','queued','other','bourdon',NULL,'/',24267,1,4017697),
+(1,'java in victim.service','queued','own','java','victim.service','/verdicts.slice/victim.service',24059,1,2975051),
+(1,'java in victim.service','queued','irq',NULL,NULL,NULL,NULL,NULL,1836784),
+(1,'java in victim.service','queued','kernel','kworker',NULL,NULL,NULL,4,670304),
+(1,'java in victim.service','queued','kernel','rcu_preempt',NULL,NULL,15,1,415839),
+(1,'java in victim.service','queued','kernel',NULL,NULL,NULL,NULL,NULL,114326),
+(1,'java in victim.service','peer','own','java','victim.service','/verdicts.slice/victim.service',24059,1,2797111481);
+INSERT INTO interrupt(capture_id,kind,number,name,from_at,to_at,count,ns,percent) VALUES
+(1,'irq',NULL,'local timer',1795820903335822142,1795820906337406896,2383,40609820,0.68),
+(1,'softirq',9,'RCU',1795820903335822142,1795820906337406896,684,7453375,0.12),
+(1,'softirq',7,'SCHED',1795820903335822142,1795820906337406896,118,2795591,0.05),
+(1,'softirq',1,'TIMER',1795820903335822142,1795820906337406896,227,1403551,0.02),
+(1,'softirq',4,'BLOCK',1795820903335822142,1795820906337406896,14,244970,0.0),
+(1,'irq',36,'virtio1-req.0',1795820903335822142,1795820906337406896,14,132296,0.0),
+(1,'irq',41,'virtio3-rx',1795820903335822142,1795820906337406896,2,17179,0.0),
+(1,'irq',31,'virtio0-stats',1795820903335822142,1795820906337406896,1,14138,0.0),
+(1,'irq',42,'virtio3-tx',1795820903335822142,1795820906337406896,1,3324,0.0);
+INSERT INTO statistic(capture_id,from_at,to_at,scope,source,device,name,before,after) VALUES
+(1,1795820903338314126,1795820906337555558,'/verdicts.slice/victim.service','cpu.stat',NULL,'usage_usec',3812110,6806302),
+(1,1795820903338314126,1795820906337555558,'/verdicts.slice/victim.service','cpu.stat',NULL,'user_usec',3749176,6715335),
+(1,1795820903338314126,1795820906337555558,'/verdicts.slice/victim.service','cpu.stat',NULL,'system_usec',62933,90966),
+(1,1795820903338314126,1795820906337555558,'/verdicts.slice/victim.service','cpu.stat',NULL,'nice_usec',3810513,6788913),
+(1,1795820903338314126,1795820906337555558,'/verdicts.slice','cpu.stat',NULL,'usage_usec',63811807,66805998),
+(1,1795820903338314126,1795820906337555558,'/verdicts.slice','cpu.stat',NULL,'user_usec',63492720,66459027),
+(1,1795820903338314126,1795820906337555558,'/verdicts.slice','cpu.stat',NULL,'system_usec',319086,346971),
+(1,1795820903338314126,1795820906337555558,'/verdicts.slice','cpu.stat',NULL,'nice_usec',63756100,66734500),
+(1,1795820903338314126,1795820906337555558,'/','cpu.stat',NULL,'usage_usec',29831321172,29837316549),
+(1,1795820903338314126,1795820906337555558,'/','cpu.stat',NULL,'user_usec',25231961469,25237477109),
+(1,1795820903338314126,1795820906337555558,'/','cpu.stat',NULL,'system_usec',4599359702,4599839439),
+(1,1795820903338314126,1795820906337555558,'/','cpu.stat',NULL,'nice_usec',8224107059,8229504021),
+(1,1795820903338314126,1795820906337555558,'system','vmstat',NULL,'pgfault',528188431,528265702),
+(1,1795820903338314126,1795820906337555558,'system','diskstats','vda','writes',2585609,2585626),
+(1,1795820903338314126,1795820906337555558,'system','diskstats','vda','write_bytes',289912320000,289914662912),
+(1,1795820903338314126,1795820906337555558,'system','diskstats','vda','write_ms',1710392,1710424),
+(1,1795820903338314126,1795820906337555558,'system','diskstats','vda','busy_ms',503588,503596);
+INSERT INTO pressure(capture_id,at,scope,resource,some_us,full_us) VALUES
+(1,1795820903335868283,'system','cpu',10806460553,0),
+(1,1795820903335868283,'system','memory',37673017,9108197),
+(1,1795820903335868283,'system','io',288654635,48238065),
+(1,1795820903335868283,'/verdicts.slice/victim.service','cpu',164708,140257),
+(1,1795820903335868283,'/verdicts.slice/victim.service','memory',0,0),
+(1,1795820903335868283,'/verdicts.slice/victim.service','io',0,0),
+(1,1795820906337555558,'system','cpu',10808403054,0),
+(1,1795820906337555558,'system','memory',37673017,9108197),
+(1,1795820906337555558,'system','io',288657318,48238065),
+(1,1795820906337555558,'/verdicts.slice/victim.service','cpu',199209,172495),
+(1,1795820906337555558,'/verdicts.slice/victim.service','memory',0,0),
+(1,1795820906337555558,'/verdicts.slice/victim.service','io',0,0);
+INSERT INTO loss(capture_id,reason,events,unit) VALUES
+(1,'frames-unresolved',253,'frame');
