@@ -22,6 +22,8 @@ situations_setup() {
 	cgroup_make
 	V1_CPU=$(findmnt -n -o TARGET -t cgroup -O cpu | head -n 1)
 	V1_MEMORY=$(findmnt -n -o TARGET -t cgroup -O memory | head -n 1)
+	# of a run that was killed
+	find "$V1_CPU" "$V1_MEMORY" -mindepth 1 -maxdepth 2 -depth -path '*/verdicts-*' -type d -exec rmdir {} +
 	V1_MADE=()
 	TRUTH=
 	RELOADED=
