@@ -614,7 +614,8 @@ static unsigned int find_unseen(const struct verdict_facts *facts, const struct 
 
 	if (unseen || verdict->kind == VERDICT_NEGLIGIBLE || verdict->kind == VERDICT_KILL)
 		return unseen;
-	if (verdict->wait == ACCOUNT_MEMORY && (is_undetermined || verdict->kind == VERDICT_LIMIT))
+	if ((verdict->kind == VERDICT_LIMIT && !verdict->limit) ||
+	    (verdict->wait == ACCOUNT_MEMORY && is_undetermined))
 		by_wait = UNSEEN_LIMITS;
 	if (verdict->wait == ACCOUNT_IO && (is_undetermined || verdict->kind == VERDICT_DEVICE))
 		by_wait = UNSEEN_DISKS;
