@@ -57,462 +57,187 @@ static void undo(void)
 	execute("ROLLBACK");
 }
 
-/* Of the capture's one victim `web in web.service`, in the cgroup /web.service; times are tenths of seconds. */
-struct facts_row {
-	const char *account; /* or the wait of a row of blame */
-	int tenths;
-	const char *role; /* NULL: a row of account */
-	const char *program, *where;
-};
+/* ---- the table of kinds: docs/WHY.md has it in words ---- */
 
-/* docs/WHY.md has this table in words. */
+#define STATISTIC "INSERT INTO statistic VALUES(1, 0, 10000000000, "
+#define PROCESS(name, place, role)                                                                                      \
+	"INSERT INTO process(process_id, run_id, tgid, started_ns, comm, cgroup, unit) VALUES(1, 1, 7, 1, '" name       \
+	"', '/" place "', '" place                                                                                      \
+	"'); INSERT INTO usage(capture_id, process_id, role, from_at, to_at, read_bytes, rss_before_bytes, rss_bytes) " \
+	"VALUES(1, 1, '" role "', 0, 10000000000, 100000000, 0, 200000000); "
+#define KILLED(how, role, place, limit)                                                                      \
+	"INSERT INTO killed VALUES(1, 5, '" how "', '" role "', 'web', 7, '/" place "', '" place             \
+	"', NULL, 99000000, NULL, NULL, "                                                                    \
+	"NULL, NULL, " limit ", 1); "
+#define DISK(reads, bytes, busy_ms, read_ms)                                                                 \
+	STATISTIC "'system', 'diskstats', 'vda', 'reads', 0, " #reads "); " STATISTIC                        \
+		  "'system', 'diskstats', 'vda', 'read_bytes', 0, " #bytes "); " STATISTIC                   \
+		  "'system', 'diskstats', 'vda', 'busy_ms', 0, " #busy_ms "); " STATISTIC                    \
+		  "'system', 'diskstats', 'vda', 'read_ms', 0, " #read_ms "); "
+#define QUOTA                                                                                                \
+	STATISTIC "'/web.service', 'cpu.max', NULL, 'quota_usec', 50000, 50000); " STATISTIC                 \
+		  "'/web.service', 'cpu.max', NULL, 'period_usec', 100000, 100000); "
+#define HOST_SHORT STATISTIC "'system', 'vmstat', NULL, 'pgscan_direct', 0, 20000); "
+#define REFAULTS STATISTIC "'system', 'vmstat', NULL, 'workingset_refault_file', 0, 20000); "
+#define MEMORY_MAX                                                                                           \
+	STATISTIC "'/web.service', 'memory.events.local', NULL, 'max', 5, 3000); " STATISTIC                 \
+		  "'/web.service', 'memory.max', NULL, 'bytes', 67108864, 67108864); "
+#define MACHINE                                                                                                               \
+	"INSERT INTO machine_time VALUES(1, 'irq', 0, 9, 500, 5), (1, 'softirq', 0, 9, 1500, 15), (1, 'steal', 0, 9, 0, 0), " \
+	"(1, 'targets', 0, 9, 8000, 80)"
+
+/*
+ * Rows of the victim `web in web.service`, with commas between: an account and its tenths of a second; and with a role, and
+ * perhaps a program (- for none) and where_text, of blame. fired: the mode, or of pressure the resource, and how much stalled in %.
+ */
 static const struct kind_case {
-	const char *of;
-	const char *mode, *resource;
-	double stalled_percent;
-	struct facts_row rows[12];
-	const char *more; /* statements that add the other rows */
+	const char *of, *fired, *rows;
+	const char *more; /* statements that add other rows */
 	const char *kind;
-	int percent;
-	const char *blamed; /* programs, with a blank between two */
-	const char *not_examined;
+	int percent;        /* that it blames */
+	const char *blamed; /* programs, a blank between two */
+	const char *limit, *not_examined;
 } cases[] = {
-	{ "little waiting",
-	  "kernel",
-	  "cpu",
-	  3,
-	  { { "ran", 300 }, { "queued", 5 }, { "queued", 5, "other", "hog" } },
-	  NULL,
-	  "negligible",
-	  0,
-	  "",
-	  "" },
-	{ "little waiting under great pressure, which the victim feels in bursts",
-	  "kernel",
-	  "cpu",
-	  40,
-	  { { "ran", 300 }, { "queued", 5 }, { "queued", 5, "other", "hog" } },
-	  NULL,
-	  "neighbour",
-	  100,
-	  "hog",
-	  "" },
-	{ "no waiting under great pressure of others",
-	  "kernel",
-	  "cpu",
-	  40,
-	  { { "ran", 300 } },
-	  NULL,
-	  "negligible",
-	  0,
-	  "",
-	  "" },
-	{ "a kill, while little was waited for",
-	  "kernel",
-	  "memory",
-	  1,
-	  { { "ran", 300 } },
-	  "INSERT INTO killed VALUES(1, 5, 'oom', 'target', 'web', 7, '/web.service', 'web.service', NULL, 99000000, NULL, NULL, "
-	  "NULL, NULL, '/web.service', 100000000, 1)",
-	  "kill",
-	  0,
-	  "",
-	  "" },
-	{ "a kill goes before a quota",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 30 }, { "throttled", 90 }, { "throttled", 90, "quota", NULL, "/web.service" } },
-	  "INSERT INTO killed VALUES(1, 5, 'oomd', 'target', 'web', 7, '/web.service', 'web.service', NULL, 99000000, NULL, NULL, "
-	  "NULL, NULL, NULL, NULL, 1)",
-	  "kill",
-	  0,
-	  "",
-	  "" },
-	{ "a kill of nobody whom the rule covers, and one by a signal",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 30 }, { "queued", 90 }, { "queued", 90, "other", "hog" } },
-	  "INSERT INTO killed VALUES(1, 5, 'oom', 'other', 'x', 7, '/x', NULL, NULL, 99, NULL, NULL, NULL, NULL, '/x', 1, 1), "
-	  "(1, 5, 'signal', 'target', 'web', 8, '/web.service', 'web.service', NULL, 99, NULL, NULL, NULL, NULL, NULL, NULL, 1)",
-	  "neighbour",
-	  100,
-	  "hog",
-	  "" },
-	{ "a kill fired, and has no row", "kill", NULL, 0, { { "ran", 30 } }, NULL, "kill", 0, "", "" },
-	{ "a quota of a fifth, although a neighbour has more",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 30 },
-	    { "queued", 80 },
-	    { "throttled", 20 },
-	    { "queued", 80, "other", "hog" },
-	    { "throttled", 20, "quota", NULL, "/web.service" } },
-	  "INSERT INTO statistic VALUES(1, 0, 9, '/web.service', 'cpu.max', NULL, 'quota_usec', 50000, 50000), "
-	  "(1, 0, 9, '/web.service', 'cpu.max', NULL, 'period_usec', 100000, 100000), "
-	  "(1, 0, 9, '/web.service', 'cpu.stat', NULL, 'nr_throttled', 5, 35), "
-	  "(1, 0, 9, '/web.service', 'cpu.stat', NULL, 'nr_periods', 10, 50)",
-	  "quota",
-	  20,
-	  "",
-	  "" },
-	{ "a quota of less",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 30 },
-	    { "queued", 81 },
-	    { "throttled", 19 },
-	    { "queued", 81, "other", "hog" },
-	    { "throttled", 19, "quota", NULL, "/web.service" } },
-	  NULL,
-	  "neighbour",
-	  100,
-	  "hog",
-	  "" },
-	{ "a memory limit",
-	  "kernel",
-	  "memory",
-	  60,
-	  { { "ran", 30 }, { "memory", 90 }, { "memory", 90, "limit" } },
-	  "INSERT INTO statistic VALUES(1, 0, 9, '/web.service', 'memory.events.local', NULL, 'max', 5, 3000), "
-	  "(1, 0, 9, '/web.service', 'memory.max', NULL, 'bytes', 67108864, 67108864)",
-	  "limit",
-	  100,
-	  "",
-	  "" },
-	{ "a disk that reads again what a memory limit evicted",
-	  "kernel",
-	  "io",
-	  60,
-	  { { "ran", 30 },
-	    { "io", 80 },
-	    { "memory", 4 },
-	    { "io", 80, "own", "web" },
-	    { "memory", 4, "limit" } },
-	  "INSERT INTO statistic VALUES(1, 0, 9, 'system', 'vmstat', NULL, 'workingset_refault_file', 0, 20000); "
-	  "INSERT INTO process(process_id, run_id, tgid, started_ns, comm, cgroup, unit) "
-	  "VALUES(1, 1, 7, 1, 'web', '/web.service', 'web.service'); INSERT INTO usage(capture_id, process_id, role, from_at, to_at, "
-	  "read_bytes, write_bytes) VALUES(1, 1, 'target', 0, 9, 100000000, 0)",
-	  "limit",
-	  100,
-	  "",
-	  "memory limits" },
-	{ "own threads have the largest part",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 100 },
-	    { "queued", 100 },
-	    { "queued", 49, "own", "web" },
-	    { "queued", 30, "other", "hog" },
-	    { "queued", 21, "recorder", "bourdond" } },
-	  NULL,
-	  "own threads",
-	  49,
-	  "web",
-	  "" },
-	{ "a lock, waited for longer than for a CPU",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 100 },
-	    { "queued", 50 },
-	    { "lock", 163 },
-	    { "queued", 50, "other", "hog" },
-	    { "lock", 160, "own", "web", "work" },
-	    { "lock", 3, "unknown", NULL, "not ended" } },
-	  NULL,
-	  "lock",
-	  98,
-	  "web",
-	  "" },
-	{ "a lock, waited for less",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 100 },
-	    { "queued", 50 },
-	    { "lock", 49 },
-	    { "queued", 50, "other", "hog" },
-	    { "lock", 49, "own", "web", "work" } },
-	  NULL,
-	  "neighbour",
-	  100,
-	  "hog",
-	  "" },
-	{ "one neighbour: a fifth, and half as much again as the next",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 100 },
-	    { "queued", 100 },
-	    { "queued", 21, "other", "hog" },
-	    { "queued", 14, "other", "b" },
-	    { "queued", 15, "own", "web" },
-	    { "queued", 50, "other", NULL } },
-	  NULL,
-	  "neighbour",
-	  21,
-	  "hog",
-	  "" },
-	{ "bourdon itself is a neighbour as any other",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 100 },
-	    { "queued", 100 },
-	    { "queued", 60, "recorder", "bourdond" },
-	    { "queued", 40, "own", "web" } },
-	  NULL,
-	  "neighbour",
-	  60,
-	  "bourdond",
-	  "" },
-	{ "two neighbours of a size",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 100 },
-	    { "queued", 100 },
-	    { "queued", 40, "other", "a" },
-	    { "queued", 35, "other", "b" },
-	    { "queued", 25, "own", "web" } },
-	  NULL,
-	  "neighbours",
-	  75,
-	  "a b",
-	  "" },
-	{ "a crowd: nobody has a tenth",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 100 },
-	    { "queued", 100 },
-	    { "queued", 4, "other", "a" },
-	    { "queued", 3, "other", "b" },
-	    { "queued", 5, "own", "web" },
-	    { "queued", 88, "other", NULL } },
-	  NULL,
-	  "crowd",
-	  95,
-	  "a b",
-	  "" },
-	{ "a device of which the victim has most of the requests, all slow",
-	  "kernel",
-	  "io",
-	  60,
-	  { { "ran", 10 }, { "io", 90 }, { "io", 90, "own", "web" } },
-	  "INSERT INTO statistic VALUES(1, 0, 10000000000, 'system', 'diskstats', 'vda', 'reads', 0, 300), "
-	  "(1, 0, 10000000000, 'system', 'diskstats', 'vda', 'read_bytes', 0, 1228800), "
-	  "(1, 0, 10000000000, 'system', 'diskstats', 'vda', 'busy_ms', 0, 9500), "
-	  "(1, 0, 10000000000, 'system', 'diskstats', 'vda', 'read_ms', 0, 9000)",
-	  "device",
-	  100,
-	  "",
-	  "io.max" },
-	{ "own I/O",
-	  "kernel",
-	  "io",
-	  60,
-	  { { "ran", 10 }, { "io", 90 }, { "io", 80, "own", "web" }, { "io", 10, "other", "b" } },
-	  "INSERT INTO statistic VALUES(1, 0, 10000000000, 'system', 'diskstats', 'vda', 'reads', 0, 30000), "
-	  "(1, 0, 10000000000, 'system', 'diskstats', 'vda', 'read_bytes', 0, 1228800000), "
-	  "(1, 0, 10000000000, 'system', 'diskstats', 'vda', 'busy_ms', 0, 9500)",
-	  "own I/O",
-	  89,
-	  "web",
-	  "" },
-	{ "the host is short of memory, and the victim grew",
-	  "kernel",
-	  "memory",
-	  60,
-	  { { "ran", 10 }, { "memory", 90 }, { "memory", 90, "own", "web" } },
-	  "INSERT INTO statistic VALUES(1, 0, 9, 'system', 'vmstat', NULL, 'allocstall_normal', 0, 20), "
-	  "(1, 0, 9, 'system', 'vmstat', NULL, 'pgscan_direct', 0, 20000); "
-	  "INSERT INTO process(process_id, run_id, tgid, started_ns, comm, cgroup, unit) "
-	  "VALUES(1, 1, 7, 1, 'web', '/web.service', 'web.service'); INSERT INTO usage(capture_id, process_id, role, from_at, to_at, "
-	  "rss_bytes, rss_before_bytes) VALUES(1, 1, 'target', 0, 9, 200000000, 0)",
-	  "memory shortage",
-	  100,
-	  "web",
-	  "" },
-	{ "the host is short of memory, and a neighbour grew",
-	  "kernel",
-	  "memory",
-	  60,
-	  { { "ran", 10 },
-	    { "memory", 90 },
-	    { "memory", 80, "other", "hog" },
-	    { "memory", 10, "own", "web" } },
-	  "INSERT INTO statistic VALUES(1, 0, 9, 'system', 'vmstat', NULL, 'pgscan_kswapd', 0, 20000); "
-	  "INSERT INTO process(process_id, run_id, tgid, started_ns, comm, cgroup, unit) "
-	  "VALUES(1, 1, 7, 1, 'hog', '/other', 'other.service'); INSERT INTO usage(capture_id, process_id, role, from_at, to_at, "
-	  "rss_bytes, rss_before_bytes) VALUES(1, 1, 'other', 0, 9, 200000000, 0)",
-	  "neighbour",
-	  89,
-	  "hog",
-	  "" },
-	{ "interrupts have the largest part, and ksoftirqd is one of them",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 100 },
-	    { "queued", 100 },
-	    { "queued", 30, "irq" },
-	    { "queued", 20, "kernel", "ksoftirqd/0" },
-	    { "queued", 10, "kernel", "ksoftirqd/1" },
-	    { "queued", 40, "other", "b" } },
-	  NULL,
-	  "interrupts",
-	  60,
-	  "",
-	  "" },
-	{ "pressure of interrupts",
-	  "kernel",
-	  "irq",
-	  30,
-	  { { "ran", 300 }, { "queued", 10 }, { "queued", 2, "irq" }, { "queued", 8, "other", "b" } },
-	  "INSERT INTO machine_time VALUES(1, 'irq', 0, 9, 500, 5), (1, 'softirq', 0, 9, 1500, 15), (1, 'steal', 0, 9, 0, 0), "
-	  "(1, 'targets', 0, 9, 8000, 80)",
-	  "interrupts",
-	  20,
-	  "",
-	  "" },
-	{ "the hypervisor took the time",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 100 }, { "queued", 100 }, { "queued", 70, "steal" }, { "queued", 30, "other", "b" } },
-	  NULL,
-	  "steal",
-	  70,
-	  "",
-	  "" },
-	{ "on demand, the largest wait but sleep: for a local thread",
-	  "manual",
-	  NULL,
-	  0,
-	  { { "ran", 10 },
-	    { "sleep", 900 },
-	    { "peer", 55 },
-	    { "queued", 20 },
-	    { "queued", 20, "other", "hog" },
-	    { "peer", 50, "own", "web" },
-	    { "peer", 5, "unknown", NULL, "not ended" } },
-	  NULL,
-	  "peer",
-	  91,
-	  "web",
-	  "" },
-	{ "on demand: for another host",
-	  "manual",
-	  NULL,
-	  0,
-	  { { "ran", 10 }, { "sleep", 900 }, { "network", 60 }, { "network", 60, "unknown" } },
-	  NULL,
-	  "network",
-	  100,
-	  "",
-	  "" },
-	{ "on demand: one lock",
-	  "manual",
-	  NULL,
-	  0,
-	  { { "ran", 40 }, { "lock", 163 }, { "lock", 163, "own", "web", "work" } },
-	  NULL,
-	  "lock",
-	  100,
-	  "web",
-	  "" },
-	{ "on demand: nothing is waited for",
-	  "manual",
-	  NULL,
-	  0,
-	  { { "ran", 1 }, { "sleep", 900 }, { "queued", 1 }, { "queued", 1, "other", "hog" } },
-	  NULL,
-	  "negligible",
-	  0,
-	  "",
-	  "" },
-	{ "sleep, peers and the network decide no pressure",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 10 },
-	    { "sleep", 900 },
-	    { "peer", 300 },
-	    { "network", 300 },
-	    { "queued", 30 },
-	    { "peer", 300, "other", "db" },
-	    { "network", 300, "unknown" },
-	    { "queued", 30, "other", "hog" } },
-	  NULL,
-	  "neighbour",
-	  100,
-	  "hog",
-	  "" },
-	{ "denied processes have no name",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 10 },
-	    { "queued", 90 },
-	    { "queued", 85, "unknown", NULL, "denied" },
-	    { "queued", 5, "own", "web" } },
-	  NULL,
-	  "undetermined",
-	  0,
-	  "",
-	  "processes that root's policy denies" },
-	{ "CPUs were idle",
-	  "kernel",
-	  "cpu",
-	  60,
-	  { { "ran", 10 }, { "queued", 90 }, { "queued", 85, "nobody" }, { "queued", 5, "own", "web" } },
-	  NULL,
-	  "undetermined",
-	  0,
-	  "",
-	  "" },
-	{ "without accounts", "kernel", "cpu", 60, { { 0 } }, NULL, "undetermined", 0, "", "accounts" },
-	{ "a baseline", "baseline", NULL, 0, { { 0 } }, NULL, "undetermined", 0, "", "accounts" },
+	/* clang-format off */
+	{ "little waiting", "cpu 3",
+	  "ran 300, queued 5, queued 5 other hog", "", "negligible", 0, "", "", "" },
+	{ "little waiting, much at a time", "cpu 40",
+	  "ran 300, queued 5, queued 5 other hog", "", "neighbour", 100, "hog", "", "" },
+	{ "no waiting: others stall", "cpu 40",
+	  "ran 300", "", "negligible", 0, "", "", "" },
+	{ "a kill, while little was waited for", "memory 1",
+	  "ran 300", KILLED("oom", "target", "web.service", "'/web.service', 100000000"), "kill", 0, "", "memory.max", "" },
+	{ "a kill, and a quota", "cpu 60",
+	  "ran 30, throttled 90, throttled 90 quota - /web.service", KILLED("oomd", "target", "web.service", "NULL, NULL"),
+	  "kill", 0, "", "", "" },
+	{ "kills of others, and by a signal", "cpu 60",
+	  "ran 30, queued 90, queued 90 other hog", KILLED("oom", "other", "x", "'/x', 1") KILLED("signal", "target", "web.service", "NULL, NULL"),
+	  "neighbour", 100, "hog", "", "" },
+	{ "a kill fired, and has no row", "kill 0",
+	  "ran 30", "", "kill", 0, "", "", "" },
+	{ "a quota with a fifth, and a neighbour with more", "cpu 60",
+	  "ran 30, queued 80, throttled 20, queued 80 other hog, throttled 20 quota - /web.service", QUOTA,
+	  "quota", 20, "", "cpu.max", "" },
+	{ "a quota with less", "cpu 60",
+	  "ran 30, queued 81, throttled 19, queued 81 other hog, throttled 19 quota - /web.service", QUOTA,
+	  "neighbour", 100, "hog", "", "" },
+	{ "a quota of cgroup v1, of which only the name is known", "cpu 60",
+	  "ran 30, throttled 80, throttled 80 quota - docker1", "", "quota", 100, "", "cpu.cfs_quota_us", "" },
+	{ "a memory limit", "memory 60",
+	  "ran 30, memory 90, memory 90 limit", MEMORY_MAX, "limit", 100, "", "memory.max", "" },
+	{ "a memory limit whose cgroup is not known", "memory 60",
+	  "ran 30, memory 90, memory 90 limit", "", "limit", 100, "", "", "memory limits" },
+	{ "a disk that reads again what a limit evicted", "io 60",
+	  "ran 30, io 80, memory 4, io 80 own web, memory 4 limit", MEMORY_MAX REFAULTS PROCESS("web", "web.service", "target"),
+	  "limit", 100, "", "memory.max", "" },
+	{ "a disk that reads again what the host evicted", "io 60",
+	  "ran 30, io 80, io 80 own web", HOST_SHORT REFAULTS PROCESS("web", "web.service", "target"),
+	  "memory shortage", 100, "", "", "" },
+	{ "own threads with the largest part", "cpu 60",
+	  "ran 100, queued 100, queued 49 own web, queued 30 other hog, queued 21 recorder bourdond", "",
+	  "own threads", 49, "web", "", "" },
+	{ "a lock, waited for longer than for a CPU", "cpu 60",
+	  "ran 100, queued 50, lock 163, queued 50 other hog, lock 160 own web work, lock 3 unknown - not ended", "",
+	  "lock", 98, "web", "", "" },
+	{ "a lock, waited for less", "cpu 60",
+	  "ran 100, queued 50, lock 49, queued 50 other hog, lock 49 own web work", "", "neighbour", 100, "hog", "", "" },
+	{ "one neighbour with a fifth, 1.5 times the next", "cpu 60",
+	  "ran 100, queued 100, queued 21 other hog, queued 14 other b, queued 14 own web, queued 51 other", "",
+	  "neighbour", 21, "hog", "", "" },
+	{ "bourdon itself is a neighbour like others", "cpu 60",
+	  "ran 100, queued 100, queued 60 recorder bourdond, queued 40 own web", "", "neighbour", 60, "bourdond", "", "" },
+	{ "neighbours of one size", "cpu 60",
+	  "ran 100, queued 100, queued 40 other a, queued 35 other b, queued 25 own web", "", "neighbours", 75, "a b", "", "" },
+	{ "a neighbour, and own threads with hardly less", "cpu 60",
+	  "ran 100, queued 100, queued 53 other hog, queued 46 own web, queued 1 irq", "", "neighbours", 53, "hog", "", "" },
+	{ "a crowd, nobody with a tenth", "cpu 60",
+	  "ran 100, queued 100, queued 4 other a, queued 3 other b, queued 5 own web, queued 88 other", "",
+	  "crowd", 95, "a b", "", "" },
+	{ "a slow device, and no queue but the victim's", "io 60",
+	  "ran 10, io 90, io 90 own web", DISK(300, 1228800, 9500, 9000), "device", 100, "", "", "io.max" },
+	{ "own I/O", "io 60",
+	  "ran 10, io 90, io 80 own web, io 10 other b", DISK(30000, 1228800000, 9500, 9000), "own I/O", 89, "web", "", "" },
+	{ "another's I/O", "io 60",
+	  "ran 10, io 90, io 10 own web, io 80 other b", DISK(30000, 1228800000, 9500, 90000), "neighbour", 89, "b", "", "" },
+	{ "a busy disk, and nobody known", "io 60",
+	  "ran 10, io 90, io 90 unknown - not recorded", DISK(30000, 1228800000, 9500, 90000),
+	  "device", 0, "", "", "io.max, waits of nobody known" },
+	{ "a host short of memory, and the victim grew", "memory 60",
+	  "ran 10, memory 90, memory 90 own web", HOST_SHORT PROCESS("web", "web.service", "target"),
+	  "memory shortage", 100, "web", "", "" },
+	{ "a host short of memory, and a neighbour grew", "memory 60",
+	  "ran 10, memory 90, memory 80 other hog, memory 10 own web", HOST_SHORT PROCESS("hog", "other.service", "other"),
+	  "neighbour", 89, "hog", "", "" },
+	{ "memory, without reclaim for the host", "memory 60",
+	  "ran 10, memory 90, memory 90 other hog", PROCESS("hog", "other.service", "other"),
+	  "undetermined", 0, "", "", "memory limits" },
+	{ "interrupts with the largest part, ksoftirqd among them", "cpu 60",
+	  "ran 100, queued 100, queued 30 irq, queued 20 kernel ksoftirqd/0, queued 10 kernel ksoftirqd/1, queued 40 other b", "",
+	  "interrupts", 60, "", "", "" },
+	{ "pressure of interrupts", "irq 30",
+	  "ran 300, queued 10, queued 2 irq, queued 8 other b", MACHINE, "interrupts", 20, "", "", "" },
+	{ "stolen time", "cpu 60",
+	  "ran 100, queued 100, queued 70 steal, queued 30 other b", "", "steal", 70, "", "", "" },
+	{ "on demand: a local thread was waited for longest", "manual 0",
+	  "ran 10, sleep 900, peer 55, queued 20, queued 20 other hog, peer 50 own web, peer 5 unknown - not ended", "",
+	  "peer", 91, "web", "", "" },
+	{ "on demand: another host", "manual 0",
+	  "ran 10, sleep 900, network 60, network 60 unknown", "", "network", 100, "", "", "" },
+	{ "on demand: a lock", "manual 0",
+	  "ran 40, lock 163, lock 163 own web work", "", "lock", 100, "web", "", "" },
+	{ "on demand: nothing to wait for", "manual 0",
+	  "ran 1, sleep 900, queued 1, queued 1 other hog", "", "negligible", 0, "", "", "" },
+	{ "sleep, peers and the network decide no pressure", "cpu 60",
+	  "ran 10, sleep 900, peer 300, network 300, queued 30, peer 300 other db, network 300 unknown, queued 30 other hog", "",
+	  "neighbour", 100, "hog", "", "" },
+	{ "denied processes", "cpu 60",
+	  "ran 10, queued 90, queued 85 unknown - denied, queued 5 own web", "",
+	  "undetermined", 0, "", "", "processes that root's policy denies" },
+	{ "idle CPUs", "cpu 60",
+	  "ran 10, queued 90, queued 85 nobody, queued 5 own web", "", "undetermined", 0, "", "", "" },
+	{ "time that was not seen", "cpu 3",
+	  "ran 10, rest 90", "", "undetermined", 0, "", "", "" },
+	{ "without accounts", "cpu 60", "", "", "undetermined", 0, "", "", "accounts" },
+	{ "a baseline", "baseline 0", "", "", "undetermined", 0, "", "", "accounts" },
+	/* clang-format on */
 };
 
-static void add_row(const struct facts_row *row)
+static void add_row(const char *text)
 {
-	int64_t ns = 100000000 * (int64_t)row->tenths;
-	bool is_own = row->role && !strcmp(row->role, "own");
+	char account[16], role[16] = "", program[64] = "-", where[64] = "";
+	int tenths,
+		fields = sscanf(text, " %15s %d %15s %63s %63[^,]", account, &tenths, role, program, where);
+	bool is_own = !strcmp(role, "own"), has_program = strcmp(program, "-") != 0;
+	const char *place = is_own ? "web.service" : "other.service";
 
-	if (!row->role)
-		execute_format("INSERT INTO account VALUES(1, 'web in web.service', %Q, 4, %lld)",
-			       row->account, (long long)ns);
+	ck_assert_int_ge(fields, 2);
+	if (!*role)
+		execute_format("INSERT INTO account VALUES(1, 'web in web.service', %Q, 4, %lld)", account,
+			       100000000LL * tenths);
 	else
 		execute_format(
-			"INSERT INTO blame VALUES(1, 'web in web.service', %Q, %Q, %Q, %Q, %Q, NULL, NULL, %lld, %Q, NULL)",
-			row->account, row->role, row->program,
-			is_own         ? "web.service"
-			: row->program ? "other.service"
-				       : NULL,
-			is_own         ? "/web.service"
-			: row->program ? "/other"
-				       : NULL,
-			(long long)ns, row->where);
+			"INSERT INTO blame VALUES(1, 'web in web.service', %Q, %Q, %Q, %Q, '/' || %Q, NULL, NULL, %lld, "
+			"nullif(%Q, ''), NULL)",
+			account, role, has_program ? program : NULL, has_program ? place : NULL,
+			has_program ? place : NULL, 100000000LL * tenths, where);
 }
 
 static void add_case(const struct kind_case *is)
 {
+	char fired[16], rows[512], *rest;
+	int percent;
+
+	ck_assert_int_eq(sscanf(is->fired, "%15s %d", fired, &percent), 2);
+	snprintf(rows, sizeof(rows), "%s", is->rows);
 	execute_format(
 		"INSERT INTO capture(capture_id, run_id, resource, kind, trigger_mode, triggered_at, began_at, ended_at, "
-		"history_ns, state, window_us, observed_us, hz) VALUES(1, 1, %Q, 'some', %Q, 10000000000, 0, 20000000000, "
-		"10000000000, 'complete', 1000000, %d, 99)",
-		is->resource, is->mode, (int)(is->stalled_percent * 10000));
-	for (size_t i = 0; i < ARRAY_SIZE(is->rows) && is->rows[i].account; i++)
-		add_row(&is->rows[i]);
-	if (is->more)
-		execute(is->more);
+		"history_ns, state, window_us, observed_us, hz) SELECT 1, 1, iif(is_pressure, fired, NULL), 'some', "
+		"iif(is_pressure, 'kernel', fired), 10000000000, 0, 20000000000, 10000000000, 'complete', 1000000, %d, 99 "
+		"FROM (SELECT %Q AS fired, %Q IN ('cpu', 'memory', 'io', 'irq') AS is_pressure)",
+		percent * 10000, fired, fired);
+	for (char *row = strtok_r(rows, ",", &rest); row; row = strtok_r(NULL, ",", &rest))
+		add_row(row);
+	execute(is->more);
 }
 
 static struct verdict_facts load(void)
@@ -554,6 +279,8 @@ START_TEST(kinds_have_an_order)
 	ck_assert_msg((int)(verdict.blamed_percent + 0.5) == is->percent, "%s: %f %%", is->of,
 		      verdict.blamed_percent);
 	ck_assert_msg(!strcmp(blamed, is->blamed), "%s: '%s'", is->of, blamed);
+	ck_assert_msg(!strcmp(verdict.limit_name ? verdict.limit_name : "", is->limit), "%s: '%s'", is->of,
+		      verdict.limit_name);
 	ck_assert_msg(!strcmp(verdict.not_examined, is->not_examined), "%s: '%s'", is->of,
 		      verdict.not_examined);
 }
@@ -562,17 +289,11 @@ END_TEST
 /* ---- names ---- */
 
 static const struct kind_case hostile = {
-	"a name that reads like a sentence",
-	"kernel",
-	"cpu",
-	60,
-	{ { "ran", 10 }, { "queued", 90 }, { "queued", 10, "other", "sshd" } },
-	"INSERT INTO blame VALUES(1, 'web in web.service', 'queued', 'other', 'hog', NULL, '/deleg/a; the largest is sshd in /x', "
-	"NULL, 3, 8000000000, NULL, NULL)",
-	"neighbour",
-	89,
-	"hog",
-	""
+	.of = "a name that reads like a sentence",
+	.fired = "cpu 60",
+	.rows = "ran 10, queued 90, queued 10 other sshd",
+	.more = "INSERT INTO blame VALUES(1, 'web in web.service', 'queued', 'other', 'hog', NULL, "
+		"'/deleg/a; the largest is sshd in /x', NULL, 3, 8000000000, NULL, NULL)",
 };
 
 START_TEST(a_name_names_nobody_else)
