@@ -236,7 +236,7 @@ static bool is_leading(const struct verdict *verdict, uint64_t ns)
 	return percent_of(ns, verdict->waited_ns) >= LEADER_PERCENT;
 }
 
-/* Neighbours who are named together, or one beside the victim's own threads: each has its part, and they half of all neighbours'. */
+/* Neighbours who are named together: each has its part, and all of them half of what all neighbours have. */
 static bool decide_several(struct verdict *verdict, const struct sums *sums)
 {
 	uint64_t ns = 0;
@@ -245,8 +245,7 @@ static bool decide_several(struct verdict *verdict, const struct sums *sums)
 	while (count < VERDICT_BLAMED_MAX && sums->neighbours[count] &&
 	       percent_of(sums->neighbours[count]->ns, verdict->waited_ns) >= SEVERAL_PERCENT)
 		ns += sums->neighbours[count++]->ns;
-	if (!count || count + (percent_of(sums->own.ns, verdict->waited_ns) >= SEVERAL_PERCENT) < 2 ||
-	    (double)ns < SEVERAL_PART * (double)sums->neighbours_ns)
+	if (count < 2 || (double)ns < SEVERAL_PART * (double)sums->neighbours_ns)
 		return false;
 	for (size_t i = 0; i < count; i++)
 		name(verdict, sums->neighbours[i]);
@@ -259,8 +258,6 @@ static bool decide_neighbours(struct verdict *verdict, const struct sums *sums)
 	uint64_t first_ns = sums->neighbours[0] ? sums->neighbours[0]->ns : 0,
 		 next_ns = sums->neighbours[1] ? sums->neighbours[1]->ns : 0;
 
-	if (sums->own.ns > next_ns)
-		next_ns = sums->own.ns;
 	if (is_leading(verdict, first_ns) && (double)first_ns >= LEADER_TIMES * (double)next_ns) {
 		name(verdict, sums->neighbours[0]);
 		return decide(verdict, VERDICT_NEIGHBOUR, first_ns);
