@@ -52,7 +52,7 @@ situations() {
 	situation own-threads-openssl 'openssl beside itself' runaway openssl openssl speed -multi 6 -seconds 600 sha256
 	situation crowd-110 '110 small programs in 14 units' crowd 110 14 60
 	situation crowd-60 '60 small programs in 6 units' crowd 60 6 30
-	situation crowd-40 '40 small programs in 40 units' crowd 40 40 15
+	situation crowd-40 '40 small programs in 10 units' crowd 40 10 20
 	situation quota-app 'a quota of a fifth of a CPU, of cgroup v1' quota app 20 self
 	situation quota-python3 'a quota of half a CPU, of cgroup v1' quota python3 50 self
 	situation quota-above 'a quota of the cgroup above' quota perl 20 above

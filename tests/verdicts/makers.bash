@@ -282,7 +282,12 @@ while True:
     os.pwrite(fd, b"x" * 65536, 0)
     os.fsync(fd)' ;;
 	esac
+	LABELS+=("wrote=/proc/$VICTIM_PID/io,write_bytes:" "sectors=/sys/class/block/$(basename "$(findmnt -n -o SOURCE -T "$WORK")")/stat,7")
 	fires 'io.some=2%'
+	local percent
+	percent=$(($(truth_of wrote "$FROM" "$TO") * 100 / ($(truth_of sectors "$FROM" "$TO") * 512)))
+	fact "written: $percent % of what the disk wrote"
+	((percent >= 40)) || { echo "it wrote only $percent % of what the disk wrote" >&2; return 1; }
 	truth 'own I/O'
 }
 
