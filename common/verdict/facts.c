@@ -11,7 +11,7 @@
  * each victim and wait a row for each role.
  */
 #define ROWS_MAX "8192"
-/* 13 days, or 1 PiB: the sum of as many rows as there may be fits 64 bits. */
+/* 13 days of one thread, or 1 PiB: the sum of as many rows as there may be fits 64 bits. */
 #define NUMBER_MAX (INT64_C(1) << 50)
 
 #define PAGE_BYTES 4096U
@@ -207,6 +207,27 @@ static int add_party(struct verdict_facts *facts, sqlite3_stmt *row)
 	if (!result)
 		facts->parties[facts->parties_count++] = party;
 	return result;
+}
+
+/*
+ * The kernel knows who records where a thread waited for a CPU. What is charged by bytes and growth is charged to names: those of
+ * the same program in the same place are the recorder, too.
+ */
+static void find_recorder(struct verdict_facts *facts)
+{
+	for (uint32_t i = 0; i < facts->parties_count; i++) {
+		struct verdict_party known = facts->parties[i];
+
+		if (known.role != ROLE_RECORDER)
+			continue;
+		for (uint32_t j = 0; j < facts->parties_count; j++) {
+			struct verdict_party *party = &facts->parties[j];
+
+			if (party->role == ROLE_OTHER && is_same(party->program, known.program) &&
+			    is_same(party->unit, known.unit) && is_same(party->cgroup, known.cgroup))
+				party->role = ROLE_RECORDER;
+		}
+	}
 }
 
 static int compare_texts(const char *one, const char *other)
@@ -486,6 +507,7 @@ int verdict_facts_load(sqlite3 *sqlite, int64_t capture_id, struct verdict_facts
 		if (!i && !rows)
 			return -ENOENT;
 	}
+	find_recorder(&facts);
 	if (facts.parties_count)
 		qsort(facts.parties, facts.parties_count, sizeof(*facts.parties), compare_parties);
 	facts.unseen |= (facts.victims_count ? 0U : UNSEEN_ACCOUNTS) | (facts.disk.name ? 0U : UNSEEN_DISKS) |

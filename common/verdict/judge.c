@@ -283,12 +283,15 @@ static bool decide_by_largest(struct verdict *verdict, const struct sums *sums, 
 			   { VERDICT_INTERRUPTS, &sums->interrupts },
 			   { VERDICT_STEAL, &sums->steal } },
 	  *most = &candidates[0];
+	uint64_t neighbour_ns = sums->neighbours[0] ? sums->neighbours[0]->ns : 0;
 
 	for (size_t i = 1; i < ARRAY_SIZE(candidates); i++)
 		if (candidates[i].sum->ns > most->sum->ns)
 			most = &candidates[i];
-	if (is_leading(verdict, most->sum->ns) &&
-	    !(sums->neighbours[0] && sums->neighbours[0]->ns > most->sum->ns))
+	/* those who have no name have more than anybody with one */
+	if (sums->denied_ns > most->sum->ns && sums->denied_ns > neighbour_ns)
+		return false;
+	if (is_leading(verdict, most->sum->ns) && neighbour_ns <= most->sum->ns)
 		return decide_by_sum(verdict, most->kind, most->sum);
 	return decide_neighbours(verdict, sums);
 }
