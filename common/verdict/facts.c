@@ -416,9 +416,9 @@ static const char scanned_sql[] =
 	"AND cgroup <> '/' AND scanned_bytes > 0 ORDER BY scanned_bytes DESC, cgroup LIMIT 16";
 
 static const char kill_sql[] =
-	"SELECT how, comm, unit, k.cgroup, limit_cgroup, at, tgid, rss_bytes, limit_bytes "
-	"FROM killed k JOIN capture c USING(capture_id)" OF_CAPTURE "AND role = 'target' AND how <> 'signal' "
-	"AND comm IS NOT NULL ORDER BY abs(1.0 * at - triggered_at), tgid LIMIT 64";
+	"SELECT k.how, k.comm, k.unit, k.cgroup, k.limit_cgroup, k.at, k.tgid, k.rss_bytes, k.limit_bytes "
+	"FROM killed k JOIN capture c USING(capture_id)" OF_CAPTURE "AND k.role = 'target' AND k.how <> 'signal' "
+	"AND k.comm IS NOT NULL ORDER BY abs(1.0 * k.at - c.triggered_at), k.tgid LIMIT 64";
 
 static const char growth_sql[] =
 	"SELECT program, unit, cgroup, role = 'target', tgid, processes, grown_bytes, rss_bytes FROM memory_group" OF_CAPTURE
