@@ -334,7 +334,7 @@ START_TEST(series_have_a_bound)
 		char rule[32];
 
 		snprintf(rule, sizeof(rule), "rule-%u", i);
-		add(&host, rule, PSI_CPU, i & 1 ? CAUSE_COMPETING : CAUSE_DEVICE);
+		add(&host, rule, PSI_CPU, i & 1 ? VERDICT_NEIGHBOUR : VERDICT_DEVICE);
 	}
 	ck_assert_uint_eq(host.metrics.series_count, METRICS_SERIES_MAX + 2);
 	for (size_t i = METRICS_SERIES_MAX; i < host.metrics.series_count; i++) {
