@@ -73,7 +73,6 @@ situation_end() {
 # serve SERVICE COMMAND...: runs the command in SERVICE.service, on the CPUs ON_CPU, in a session of its own that goes before
 # the machine's other ones by PRIORITY. Sets CHILD. What the command prints is thrown away.
 serve() {
-	local v1
 	mkdir -p "$CGROUP2/$CGROUP/$1.service"
 	# shellcheck disable=SC2016 # the inner shell expands it
 	CGROUP=$CGROUP/$1.service start_command setsid bash -c '
@@ -90,7 +89,6 @@ serve() {
 # victim COMM COMMAND...: the service that the rule is for, and the name that its processes have
 victim() {
 	VICTIM=$1
-	COMM_OF[victim]=$1
 	serve victim "${@:2}"
 	VICTIM_PID=$CHILD
 }
@@ -104,7 +102,7 @@ v1_group() {
 	V1="${V1:+$V1 }$1/$2"
 }
 
-# program NAME: a copy of a workload, or a link to any other program, under that name
+# program NAME [WORKLOAD]: a copy of the workload, under that name
 program() {
 	[[ -e $WORK/$1 ]] || cp "$BUILD/workloads/${2-cpu_hog}" "$WORK/$1"
 }
