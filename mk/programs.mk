@@ -6,7 +6,7 @@
 SECCOMP := common/$(if $(SECCOMP_LOG),seccomp_log,seccomp).c
 # Sorted, because the order of the objects is the order of the functions in a program
 sources = $(sort $(filter-out $(2),$(wildcard $(1))))
-COMMON := $(call sources,common/*.c,common/seccomp.c common/seccomp_log.c) $(SECCOMP)
+COMMON := $(call sources,common/*.c common/*/*.c,common/seccomp.c common/seccomp_log.c) $(SECCOMP)
 LOADER := $(call sources,loader/*.c,loader/main.c)
 GRANT := $(call sources,loader/grant/*.c,loader/grant/main.c)
 CONSUMER := $(call sources,consumer/*.c consumer/*/*.c,consumer/main.c)

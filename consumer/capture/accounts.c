@@ -22,8 +22,6 @@
 #define SLOT_NS_MASK ((1ULL << ACCOUNT_SLOT_NS_BITS) - 1)
 #define SLOT_NUMBER_MASK ((1ULL << (64 - ACCOUNT_SLOT_NS_BITS)) - 1)
 
-const char *const account_names[ACCOUNTS] = { ACCOUNT_NAMES };
-
 /* ---- slots ---- */
 
 bool accounts_set_history(const struct kernel_objects *kernel, uint64_t history_ns)

@@ -14,8 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-extern const char *const account_names[ACCOUNTS];
-
 /* Where it runs. Texts of shared_text.h: equal ones are the same pointer. */
 struct account_place {
 	const char *cgroup; /* path; NULL: not known */

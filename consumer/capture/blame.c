@@ -7,13 +7,6 @@
 
 #include <string.h>
 
-const char *const blame_role_names[BLAME_ROLES] = {
-	[ROLE_OWN] = "own",           [ROLE_OTHER] = "other",     [ROLE_KERNEL] = "kernel",
-	[ROLE_RECORDER] = "recorder", [ROLE_IRQ] = "irq",         [ROLE_STEAL] = "steal",
-	[ROLE_QUOTA] = "quota",       [ROLE_LIMIT] = "limit",     [ROLE_DEVICE] = "device",
-	[ROLE_NOBODY] = "nobody",     [ROLE_UNKNOWN] = "unknown",
-};
-
 /* Why the party of a wait is not known: blame_row.where. */
 static const char denied[] = "denied", unseen[] = "unseen", not_recorded[] = "not recorded",
 		  not_ended[] = "not ended";

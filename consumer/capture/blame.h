@@ -7,24 +7,9 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_BLAME_H
 #define BOURDON_CONSUMER_CAPTURE_BLAME_H
 
+#include "common/verdict/roles.h"
 #include "consumer/capture/capture.h"
 #include "consumer/capture/usage_groups.h"
-
-enum blame_role {
-	ROLE_OWN,    /* of the victim's program and unit */
-	ROLE_OTHER,  /* another process */
-	ROLE_KERNEL, /* a kernel thread */
-	ROLE_RECORDER,
-	ROLE_IRQ,
-	ROLE_STEAL,
-	ROLE_QUOTA,
-	ROLE_LIMIT, /* of memory */
-	ROLE_DEVICE,
-	ROLE_NOBODY,
-	ROLE_UNKNOWN,
-	BLAME_ROLES,
-};
-extern const char *const blame_role_names[BLAME_ROLES];
 
 /* All threads of one program and unit, else cgroup. */
 struct victim_row {
