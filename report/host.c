@@ -3,6 +3,7 @@
 
 #include "common/cgroup.h"
 #include "common/cleanup.h"
+#include "common/escape_name.h"
 #include "common/files.h"
 #include "consumer/store/machine.h"
 #include "report/query.h"
@@ -70,25 +71,32 @@ static __attribute__((format(printf, 1, 2))) char *read_file(const char *format,
 
 /* ---- cgroups ---- */
 
-static bool is_path(const char *cgroup)
+/* As read_file(). */
+static char *read_of_cgroup(const struct host *host, const char *cgroup, const char *file)
 {
-	return *cgroup == '/' && !strstr(cgroup, "/..");
+	_cleanup_free_ char *path = host->cgroups ? strdup(cgroup) : NULL;
+
+	if (!path)
+		return NULL;
+	escape_name_undo(path);
+	return *path == '/' && !strstr(path, "/..") ? read_file("%s%s/%s", host->cgroups, path, file) : NULL;
 }
 
-bool host_has_cgroup(const struct host *host, const char *cgroup)
+bool host_has_file(const struct host *host, const char *cgroup, const char *file)
 {
-	_cleanup_free_ char *text =
-		host->cgroups && is_path(cgroup) ? read_file("%s%s/cgroup.controllers", host->cgroups, cgroup)
-						 : NULL;
+	_cleanup_free_ char *text = read_of_cgroup(host, cgroup, file);
 
 	return text != NULL;
 }
 
+bool host_has_cgroup(const struct host *host, const char *cgroup)
+{
+	return host_has_file(host, cgroup, "cgroup.controllers");
+}
+
 int64_t host_cgroup_number(const struct host *host, const char *cgroup, const char *file)
 {
-	_cleanup_free_ char *text = host->cgroups && is_path(cgroup)
-					    ? read_file("%s%s/%s", host->cgroups, cgroup, file)
-					    : NULL;
+	_cleanup_free_ char *text = read_of_cgroup(host, cgroup, file);
 	int64_t number;
 
 	if (!text)
@@ -99,6 +107,15 @@ int64_t host_cgroup_number(const struct host *host, const char *cgroup, const ch
 	if (sscanf(text, "default %" SCNd64, &number) != 1 && sscanf(text, "%" SCNd64, &number) != 1)
 		return -1;
 	return number;
+}
+
+bool host_cpu_controlled(const struct host *host, const char *cgroup)
+{
+	_cleanup_free_ char *outermost =
+		cgroup && cgroup[0] && cgroup[1] ? strndup(cgroup, 1 + strcspn(cgroup + 1, "/")) : NULL;
+
+	/* a cgroup has a controller only if the one above has it */
+	return outermost && host_has_file(host, outermost, "cpu.weight");
 }
 
 /* ---- disks ---- */

@@ -26,6 +26,9 @@ void host_free(struct host *host);
 
 bool host_has_cgroup(const struct host *host, const char *cgroup);
 
+/* Whether a cgroup has this file, which it has only with the controller. */
+bool host_has_file(const struct host *host, const char *cgroup, const char *file);
+
 /* The number with which a cgroup's file begins, or its line "default"; negative: there is none. "max" is INT64_MAX. */
 int64_t host_cgroup_number(const struct host *host, const char *cgroup, const char *file);
 
@@ -37,6 +40,12 @@ bool host_disk_number(const struct host *host, const char *disk, char into[32]);
 
 /* Whether this process runs and has this name. */
 bool host_has_process(const struct host *host, int64_t tgid, const char *comm);
+
+/*
+ * Whether a cgroup is apart from others for the CPU: it or one above has the controller. Without that its threads are with all
+ * others, or with those of their session.
+ */
+bool host_cpu_controlled(const struct host *host, const char *cgroup);
 
 /*
  * The number of the session that the kernel schedules as one (sched(7), autogroup), if the process is in one: a nice value
