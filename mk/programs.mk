@@ -67,8 +67,8 @@ $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 # `bourdon symbolize` reads debug files as bourdond does: in a process without any other rights.
 SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
 # `bourdon symbolize` and `bourdon db merge` write stacks as bourdond does; merge converts older databases, too. `bourdon db
-# compact` removes what is not used as bourdond does.
-TREE := $(patsubst %,consumer/store/%.c,incidents machine migrate retention stack_hash stack_tree stored_json) consumer/sql/sql.c
+# compact` removes what is not used as bourdond does, and `check` knows the columns of verdicts.
+TREE := $(patsubst %,consumer/store/%.c,incidents machine migrate retention stack_hash stack_tree store_verdict stored_json) consumer/sql/sql.c
 # `bourdon threads` finds units in cgroups as bourdond does.
 UNITS_OF_CGROUPS := consumer/rules/cgroup_parts.c
 $(B)/bourdon $(B)/unit $(B)/fuzz_report: private LIBS += -lncursesw -ltinfo -lprotobuf-c

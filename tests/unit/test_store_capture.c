@@ -190,12 +190,9 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 	stats[0] = (struct kernel_stat){ "vmstat", KERNEL_STAT_SYSTEM, "", "allocstall_normal", 5, 7 };
 	stats[1] = (struct kernel_stat){ "io.stat", 1, "8:0", "rbytes", -1, 9 };
 	stats[2] = (struct kernel_stat){ "vmstat", KERNEL_STAT_SYSTEM, "", "pgfault", 1, -1 };
-	capture->kernel_stats = (struct kernel_stats){ .stats = stats,
-						       .count = 3,
-						       .room = 3,
-						       .from_ns = TRIGGERED + 1,
-						       .to_ns = TRIGGERED + 2,
-						       .counts_quotas = true };
+	capture->kernel_stats = (struct kernel_stats){
+		.stats = stats, .count = 3, .room = 3, .from_ns = TRIGGERED + 1, .to_ns = TRIGGERED + 2
+	};
 	capture->expected.cpu_ns = 2 * SECOND;
 	capture->expected.received = 93;
 	store_fixture_start(&fixture);
