@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * why: what one capture says about the pressure that caused it. First the answer (report/answer.h); then sections, on request.
+ * why: what one capture says about the pressure that began it. First the answer (report/answer.h); then sections, on request.
  * Each is one query, or one pass over the capture's profile. It is printed as text, or as one member of a JSON object, so that
  * both have the same rows.
  */
@@ -960,11 +960,9 @@ static const struct section sections[] = {
 		 "WHERE capture_id = ?1 AND taken > 0 LIMIT 10",
 	  .print = print_groups },
 	{ .name = "culprits",
-	  .shows = "other processes that used most",
-	  .sql = "SELECT c.tgid, c.comm, c.cgroup, c.taken, c.unit, c.cpu_ns, c.read_bytes, c.write_bytes, "
-		 "c.rss_bytes,"
-		 " (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns "
-		 "FROM culprit c WHERE c.capture_id = ?1 AND c.taken > 0 LIMIT 5",
+	  .shows = "whom the verdict blames, as it was stored",
+	  .sql = "SELECT role, program, unit, cgroup, tgid, processes, where_text, wait, ns, percent FROM culprit "
+		 "WHERE capture_id = ?1 LIMIT 5",
 	  .only_json = true },
 	{ .name = "killed",
 	  .shows = "who was killed",
