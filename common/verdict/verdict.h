@@ -110,6 +110,7 @@ struct verdict_growth {
 
 struct verdict_disk {
 	const char *name; /* NULL: no disk is known */
+	uint64_t span_ns;
 	uint64_t requests, bytes;
 	uint64_t busy_ns; /* with at least one request in flight */
 	uint64_t wait_ns; /* the sum of all requests' times */
@@ -118,16 +119,15 @@ struct verdict_disk {
 /* A set of what this machine does not tell, or tells of nobody. */
 enum verdict_unseen {
 	UNSEEN_ACCOUNTS = 1 << 0, /* the kernel's sums of waits */
-	UNSEEN_QUOTAS = 1 << 1,   /* of the CPU */
-	UNSEEN_LIMITS = 1 << 2,   /* of memory */
-	UNSEEN_DISKS = 1 << 3,
-	UNSEEN_IO_LIMITS = 1 << 4, /* io.max */
-	UNSEEN_INTERRUPTS = 1 << 5,
-	UNSEEN_DENIED = 1 << 6,  /* processes that root's policy denies */
-	UNSEEN_PARTIES = 1 << 7, /* waits that were not recorded, or not ended */
+	UNSEEN_LIMITS = 1 << 1,   /* of memory */
+	UNSEEN_DISKS = 1 << 2,
+	UNSEEN_IO_LIMITS = 1 << 3, /* io.max */
+	UNSEEN_INTERRUPTS = 1 << 4,
+	UNSEEN_DENIED = 1 << 5, /* processes that root's policy denies */
+	UNSEEN_WAITS = 1 << 6,  /* waits of which nobody is known: not recorded, unseen, or not ended */
 };
 
-enum verdict_trigger { FIRED_PRESSURE, FIRED_KILL, FIRED_NOTHING, FIRED_BASELINE };
+enum verdict_trigger { FIRED_KILL, FIRED_NOTHING, FIRED_BASELINE, FIRED_PRESSURE };
 
 struct verdict_facts {
 	int64_t capture_id;
@@ -160,23 +160,22 @@ struct verdict_facts {
 	uint32_t programs,
 		units; /* that used CPU time, but the victim's: each a thousandth of what all used, or more */
 	double wanted; /* how many threads ran or waited for a CPU, on average */
-	uint64_t moved_bytes;     /* by all processes, from and to disks */
-	uint64_t reclaim_stalls;  /* allocations that waited for reclaim for the whole host */
-	uint64_t scanned_bytes;   /* by reclaim for the whole host */
-	uint64_t refaulted_bytes; /* on the whole host: read again after they had been evicted */
+	uint64_t moved_bytes;    /* by all processes, from and to disks */
+	uint64_t targets_bytes;  /* of that, by targets */
+	uint64_t reclaim_stalls; /* allocations that waited for reclaim for the whole host */
+	uint64_t scanned_bytes;  /* by reclaim for the whole host */
+	/* read again after they had been evicted: in the cgroup that fired, or where that is not counted on the whole host */
+	uint64_t refaulted_bytes;
 
 	double lost_percent;     /* the largest loss of data_quality, 0 to 100; -1: not known */
 	const char *lost_reason; /* its reason; NULL: nothing was lost */
 	unsigned int unseen;     /* enum verdict_unseen */
 
-	struct verdict_texts { /* owned */
-		char **texts;
-		uint32_t count, room;
-	} texts;
+	struct verdict_text *texts; /* all texts; owned */
 };
 
 /*
- * Loads a capture's facts from its rows. It only queries, on this connection and in its transaction, if one is open. 0; -ENOENT:
+ * Loads a capture's facts from its rows, all of which are written: also the time of its end. It only queries, on this connection and in its transaction, if one is open. 0; -ENOENT:
  * there is no such capture; -ENOMEM; or -EIO, then sqlite3_errmsg() tells why. Call verdict_facts_free() after 0 alone.
  */
 int verdict_facts_load(sqlite3 *sqlite, int64_t capture_id, struct verdict_facts *ret_facts);
@@ -192,7 +191,8 @@ struct verdict {
 	const struct verdict_victim *victim; /* NULL: nobody waited, or there are no accounts */
 	/* the wait that decided, ACCOUNT_*; ACCOUNTS: none did, as for a kill without accounts */
 	uint8_t wait;
-	uint64_t waited_ns; /* of the victim, in that way; of pressure on the CPU, queued and throttled */
+	uint64_t
+		waited_ns; /* of the victim, in that way; of a quota and a limit, for that resource in any way */
 	uint64_t blamed_ns; /* of that, charged to those whom the kind names */
 	double blamed_percent;
 	uint64_t own_ns; /* of that, charged to the victim's own threads */
@@ -204,6 +204,7 @@ struct verdict {
 	} blamed[VERDICT_BLAMED_MAX];
 	uint32_t blamed_count;
 	uint64_t unknown_ns;               /* of waited_ns, charged to nobody known */
+	uint64_t idle_ns;                  /* of that, the CPU was idle */
 	const struct verdict_limit *limit; /* of a quota, a limit; NULL: not known which */
 	const struct verdict_kill *kill;
 	const struct verdict_growth
@@ -212,7 +213,7 @@ struct verdict {
 	const char *limit_cgroup, *limit_name;
 	int64_t limit_value; /* as verdict_limit.value; -1: not known */
 	unsigned int unseen; /* enum verdict_unseen: what this verdict would need */
-	/* the same as words, `quotas, memory limits`; "": nothing */
+	/* the same as words, `block devices, io.max`; "": nothing */
 	char not_examined[128];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shows that the rows of incidents are those of their captures, whatever begins, ends, fails, is removed, migrated, copied
- * or merged; which cause an incident has; and what 'bourdon list' and 'bourdon why' say of it.
+ * or merged; which verdict an incident has; and what 'bourdon list' and 'bourdon why' say of it.
  */
 #include "consumer/store/incidents.h"
 #include "consumer/store/retention.h"
@@ -62,37 +62,34 @@ static void commit_of(uint32_t number, int onset_s, int triggered_s)
 /* ---- the verdict ---- */
 
 struct verdict_case {
-	const char *captures; /* VALUES of resource, onset in s, observed_us of 2 s, cause */
-	const char *verdict;  /* resource that came first, capture that explains, its cause */
+	const char *captures; /* VALUES of resource, onset in s, waited_ns, blamed_percent, verdict */
+	const char *verdict;  /* resource that came first, capture that explains, its verdict and share */
 };
 
 static const struct verdict_case verdict_cases[] = {
 	/* the only one */
-	{ "('io', 5, 100000, 'its own I/O')", "io|1|its own I/O\n" },
-	/* what came first, although it was stalled less */
-	{ "('io', 5, 1900000, 'its own I/O'), ('cpu', 4, 100000, 'competing processes')",
-	  "cpu|2|competing processes\n" },
-	/* of the resource that came first, what was stalled most */
-	{ "('cpu', 1, 100000, 'its own threads'), ('io', 2, 1900000, 'its own I/O'), ('cpu', 3, 900000, 'competing processes')",
-	  "cpu|3|competing processes\n" },
-	/* of the resource that came first, what names a cause */
-	{ "('cpu', 1, 1900000, 'undetermined'), ('cpu', 2, 100000, 'competing processes')",
-	  "cpu|2|competing processes\n" },
-	/* what came first is no cause: what was stalled most is */
-	{ "('cpu', 1, 1900000, 'negligible'), ('io', 2, 100000, 'its own I/O'), ('memory', 3, 200000, 'global memory shortage')",
-	  "cpu|3|global memory shortage\n" },
-	/* without any cause, undetermined says more than negligible */
-	{ "('cpu', 1, 1900000, 'negligible'), ('io', 2, 100000, 'undetermined')", "cpu|2|undetermined\n" },
+	{ "('io', 5, 1000, 80, 'own I/O')", "io|1|own I/O|80.0\n" },
+	/* the largest blamed wait, whatever came first */
+	{ "('io', 5, 1000, 80, 'own I/O'), ('cpu', 4, 1000, 60, 'neighbour')", "cpu|1|own I/O|80.0\n" },
+	{ "('io', 5, 1000, 80, 'own I/O'), ('memory', 6, 2000, 60, 'limit')", "io|2|limit|60.0\n" },
+	/* a share of little is little */
+	{ "('cpu', 1, 9000, 50, 'crowd'), ('io', 2, 4000, 100, 'device')", "cpu|1|crowd|50.0\n" },
+	/* a kill comes first, with or without accounts */
+	{ "('cpu', 1, 9000, 90, 'neighbour'), (NULL, 2, NULL, NULL, 'kill')", "cpu|2|kill|NULL\n" },
+	/* what blames comes first, then undetermined, then negligible */
+	{ "('cpu', 1, 9000, NULL, 'undetermined'), ('cpu', 2, 10, 30, 'neighbours')",
+	  "cpu|2|neighbours|30.0\n" },
+	{ "('cpu', 1, 9000, NULL, 'negligible'), ('io', 2, 10, NULL, 'undetermined')",
+	  "cpu|2|undetermined|NULL\n" },
 	/* none is known yet */
-	{ "('cpu', 1, 1900000, NULL)", "cpu|NULL|NULL\n" },
-	{ "('cpu', 1, 1900000, NULL), ('io', 2, 100000, 'its own I/O')", "cpu|2|its own I/O\n" },
-	/* equals: by id */
-	{ "('io', 1, 100000, 'its own I/O'), ('cpu', 1, 100000, 'its own threads')", "io|1|its own I/O\n" },
+	{ "('cpu', 1, NULL, NULL, NULL)", "cpu|NULL|NULL|NULL\n" },
+	{ "('cpu', 1, NULL, NULL, NULL), ('io', 2, 1000, 80, 'own I/O')", "cpu|2|own I/O|80.0\n" },
+	/* equals: by the begin of the stall, then by id */
+	{ "('io', 2, 1000, 80, 'own I/O'), ('cpu', 1, 1000, 80, 'own threads')", "cpu|2|own threads|80.0\n" },
+	{ "('io', 1, 1000, 80, 'own I/O'), ('cpu', 1, 1000, 80, 'own threads')", "io|1|own I/O|80.0\n" },
 	/* a capture that does not know its onset knows how long it was stalled when it fired: from 9.9 s on, at least */
-	{ "('io', NULL, 100000, 'its own I/O'), ('cpu', 9, 100000, 'its own threads')",
-	  "cpu|2|its own threads\n" },
-	{ "('io', NULL, 1900000, 'its own I/O'), ('cpu', 9, 100000, 'its own threads')",
-	  "io|1|its own I/O\n" },
+	{ "('io', NULL, 1000, 80, 'own I/O'), ('cpu', 9, 1000, 80, 'own threads')",
+	  "cpu|2|own threads|80.0\n" },
 };
 
 START_TEST(an_incident_has_one_verdict)
@@ -105,27 +102,28 @@ START_TEST(an_incident_has_one_verdict)
 			&sql,
 			"INSERT INTO incident(incident_id, run_id, number, captures, began_at, resource) VALUES(1, 1, 1, 0, 0, '');"
 			"INSERT INTO capture(run_id, rule, resource, kind, stall_us, window_us, trigger_mode, triggered_at, "
-			"began_at, history_ns, state, observed_us, hz, incident_id, onset_at, cause, because) "
-			"SELECT 1, 'web', column1, 'some', 1, 2000000, 'sampled', 10000000000, 1, 0, iif(column4 IS NULL, "
-			"'recording', 'complete'), column3, 47, 1, column2 * 1000000000, column4, 'because' FROM (VALUES %s)",
+			"began_at, history_ns, state, observed_us, hz, incident_id, onset_at, waited_ns, blamed_percent, verdict) "
+			"SELECT 1, 'web', column1, 'some', 1, 2000000, 'sampled', 10000000000, 1, 0, iif(column5 IS NULL, "
+			"'recording', 'complete'), 100000, 47, 1, column2 * 1000000000, column3, column4, column5 FROM (VALUES %s)",
 			one->captures),
 		0);
 	run_sql(&fixture, sql);
 	with_sql(settle_all);
-	expect_rows(&fixture, "SELECT resource, explained_by, cause FROM incident", one->verdict);
+	expect_rows(&fixture, "SELECT resource, explained_by, verdict, blamed_percent FROM incident",
+		    one->verdict);
 }
 END_TEST
 
 /* Pressure since the trigger counts beside the window that fired. */
-START_TEST(the_readings_tell_what_was_stalled_most)
+START_TEST(the_readings_tell_how_much_was_stalled)
 {
 	run_sql(&fixture,
 		"INSERT INTO incident(incident_id, run_id, number, captures, began_at, resource) VALUES(1, 1, 1, 0, 0, '');"
 		"INSERT INTO capture(run_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, triggered_at, "
-		"began_at, history_ns, state, observed_us, hz, incident_id, onset_at, cause, because) VALUES"
-		"(1, 'a', 'cpu', 'some', 1, 2000000, 'sampled', '/a', 10, 1, 0, 'complete', 600000, 47, 1, 5, 'a', ''),"
-		"(1, 'b', 'cpu', 'full', 1, 2000000, 'sampled', '/b', 10, 1, 0, 'complete', 200000, 47, 1, 6, 'b', ''),"
-		"(1, 'c', 'cpu', 'some', 1, 2000000, 'sampled', NULL, 10, 1, 0, 'complete', 200000, 47, 1, 7, 'c', '');"
+		"began_at, history_ns, state, observed_us, hz, incident_id, onset_at) VALUES"
+		"(1, 'a', 'cpu', 'some', 1, 2000000, 'sampled', '/a', 10, 1, 0, 'complete', 600000, 47, 1, 5),"
+		"(1, 'b', 'cpu', 'full', 1, 2000000, 'sampled', '/b', 10, 1, 0, 'complete', 200000, 47, 1, 6),"
+		"(1, 'c', 'cpu', 'some', 1, 2000000, 'sampled', NULL, 10, 1, 0, 'complete', 200000, 47, 1, 7);"
 		/* of b: some 90 %, full 40 %; other scopes and resources 100 %. Of c: 20 % */
 		"INSERT INTO pressure VALUES(2, 1000000000, '/b', 'cpu', 0, 0), (2, 2000000000, '/b', 'cpu', 900000, 400000),"
 		"(2, 1000000000, '/b', 'io', 0, 0), (2, 2000000000, '/b', 'io', 1000000, 1000000),"
@@ -134,8 +132,7 @@ START_TEST(the_readings_tell_what_was_stalled_most)
 	with_sql(settle_all);
 	expect_rows(&fixture,
 		    "SELECT capture_id, stalled_percent, explains FROM incident_capture ORDER BY capture_id",
-		    "1|30.0|0\n2|40.0|1\n3|20.0|0\n");
-	expect_rows(&fixture, "SELECT cause, captures, began_at FROM incident", "b|3|5\n");
+		    "1|30.0|1\n2|40.0|0\n3|20.0|0\n");
 	/* for the checks of store_fixture_free() */
 	run_sql(&fixture, "DELETE FROM pressure");
 }
@@ -151,7 +148,7 @@ START_TEST(captures_with_one_number_are_one_incident)
 	expect_rows(
 		&fixture,
 		"SELECT incident_id, number, captures, (began_at - 1700000000123456789) / 1000000000, "
-		"(ended_at - 1700000000123456789) / 1000000000, resource, explained_by, cause FROM incident",
+		"(ended_at - 1700000000123456789) / 1000000000, resource, explained_by, verdict FROM incident",
 		"1|1|2|-4|25|memory|2|undetermined\n2|2|1|99|105|memory|3|undetermined\n");
 	expect_rows(&fixture, "SELECT capture_id, incident_id FROM capture", "1|1\n2|1\n3|2\n");
 	expect_rows(
@@ -197,7 +194,7 @@ START_TEST(a_crash_or_a_capture_given_up_ends_an_incident)
 	expect_rows(&fixture, "SELECT number, ended_at FROM incident", "1|1700000000123456789\n2|NULL\n");
 	store_fixture_close(&fixture);
 	store_fixture_open(&fixture, 64 * MIB);
-	expect_rows(&fixture, "SELECT number, ended_at, cause FROM incident",
+	expect_rows(&fixture, "SELECT number, ended_at, verdict FROM incident",
 		    "1|1700000000123456789|NULL\n2|1700000003123456789|NULL\n");
 	expect_command("ok: ", "--db %s db check", fixture.path);
 }
@@ -451,7 +448,7 @@ static const char *const hostile[] = {
 	"UPDATE incident SET began_at = -9223372036854775807 - 1, ended_at = 9223372036854775807, captures = "
 	"-9223372036854775807 - 1, explained_by = 9223372036854775807",
 	"UPDATE usage SET stalled_cpu_ns = 9223372036854775807, stalled_io_ns = -9223372036854775807, cpu_ns = 9223372036854775807",
-	"UPDATE incident SET resource = char(27) || '[2J', cause = printf('%.9999c', 'c'), because = printf('%.9999c', 'b')",
+	"UPDATE incident SET resource = char(27) || '[2J', verdict = printf('%.9999c', 'c'), blamed_percent = -9e999",
 	"UPDATE process SET comm = char(27) || ']0;t' || char(7), cgroup = printf('%.9999c', 'g'), unit = NULL",
 	"UPDATE capture SET incident_id = 7; INSERT INTO capture(run_id, rule, resource, kind, stall_us, window_us, trigger_mode, "
 	"triggered_at, began_at, history_ns, state, observed_us, hz, incident_id) SELECT 1, 'web', 'r' || value, 'k', 1, 2, 'sampled', "
@@ -494,7 +491,7 @@ SUITE(incidents)
 
 	tcase_add_checked_fixture(verdict, set_up, tear_down);
 	tcase_add_loop_test(verdict, an_incident_has_one_verdict, 0, (int)ARRAY_SIZE(verdict_cases));
-	tcase_add_test(verdict, the_readings_tell_what_was_stalled_most);
+	tcase_add_test(verdict, the_readings_tell_how_much_was_stalled);
 	suite_add_tcase(suite, verdict);
 	tcase_add_checked_fixture(life, set_up, tear_down);
 	tcase_add_test(life, captures_with_one_number_are_one_incident);
