@@ -224,7 +224,7 @@ struct verdict verdict_judge(const struct verdict_facts *facts);
 
 /*
  * All write one line without a line break into `into`, and return it. `width` is how many columns a terminal has for it: names
- * are shortened in the middle, so that no number is cut; 0: as long as it is. VERDICT_TEXT_BYTES always suffice for 240 columns.
+ * are shortened in the middle, so that no number is cut; 0: as many as there may be, 240. Names with blanks are in quotation marks.
  */
 #define VERDICT_TEXT_BYTES 1024U
 
