@@ -4,6 +4,7 @@
 #include "common/cleanup.h"
 #include "common/escape.h"
 #include "common/plural.h"
+#include "common/verdict/line.h"
 #include "report/format.h"
 #include "report/goes_on.h"
 #include "report/not_whole.h"
@@ -204,13 +205,17 @@ size_t answer_columns(const struct answer *answer)
 	return answer->report->json ? 0 : (size_t)answer->report->layout.columns - LAYOUT_LABEL_COLUMNS;
 }
 
-/* At least so much of a name is left, although the line is then too long. */
-#define NAME_COLUMNS_LEAST 12U
+/* The line in the columns that there are. */
+static const char *say_line(struct answer *answer, const struct line *line)
+{
+	char text[VERDICT_TEXT_BYTES];
+
+	return profile_keep(answer->profile, line_write(line, answer_columns(answer), text, sizeof(text)));
+}
 
 const char *answer_say_name(struct answer *answer, const char *name, const char *format, ...)
 {
-	size_t columns = answer_columns(answer), rest;
-	char shown[VERDICT_TEXT_BYTES];
+	struct line line = { 0 };
 	const char *text, *at;
 	va_list arguments;
 
@@ -220,12 +225,10 @@ const char *answer_say_name(struct answer *answer, const char *name, const char 
 	at = text ? strstr(text, ANSWER_NAME) : NULL;
 	if (!at)
 		return text;
-	rest = format_columns(text) - strlen(ANSWER_NAME);
-	if (columns)
-		name = verdict_shorten(
-			name, columns > rest + NAME_COLUMNS_LEAST ? columns - rest : NAME_COLUMNS_LEAST,
-			shown);
-	return answer_say(answer, "%.*s%s%s", (int)(at - text), text, name, at + strlen(ANSWER_NAME));
+	line_words(&line, "%.*s", (int)(at - text), text);
+	line_name(&line, name);
+	line_words(&line, "%s", at + strlen(ANSWER_NAME));
+	return say_line(answer, &line);
 }
 
 const char *answer_unit_of(const char *cgroup)
@@ -247,21 +250,37 @@ static double share(double part, double whole)
 
 static const char *say_headline(struct answer *answer)
 {
-	char when[TIME_TEXT_BYTES];
-	const char *state = answer->state ? answer->state : "";
-	bool is_complete = !strcmp(state, "complete");
+	char text[VERDICT_TEXT_BYTES];
 
-	return answer_say(answer, "%s: capture %" PRId64 "%s%s%s on %s, %s%s%s",
-			  answer->has_verdict ? verdict_kind_names[answer->judged.verdict.kind]
-			  : is_complete       ? "no verdict"
-					      : "no verdict yet",
-			  answer->report->capture_id, is_complete ? "" : " (", is_complete ? "" : state,
-			  is_complete ? "" : ")", answer->hostname ? answer->hostname : "-",
-			  time_text_write(answer->triggered_at, when), answer->rule ? ", rule " : "",
-			  answer->rule ? answer->rule : "");
+	if (!answer->has_verdict)
+		return answer->judged.facts.fired == FIRED_BASELINE
+			       ? "no verdict: a baseline"
+			       : "no verdict yet: the capture is being recorded";
+	return answer_say(answer, "%s",
+			  verdict_headline_text(&answer->judged.facts, &answer->judged.verdict,
+						answer->report->json ? 0
+								     : (size_t)answer->report->layout.columns,
+						text));
 }
 
-/* What fired; NULL: a kill did, which has its own line. */
+/* "7 on web1, 2026-11-25T00:50:33Z, rule web" */
+static const char *say_capture(struct answer *answer)
+{
+	const char *state = answer->state ? answer->state : "";
+	bool is_complete = !strcmp(state, "complete");
+	char when[TIME_TEXT_BYTES];
+	struct line line = { 0 };
+
+	line_words(&line, "%" PRId64 "%s%.16s%s on ", answer->report->capture_id, is_complete ? "" : " (",
+		   is_complete ? "" : state, is_complete ? "" : ")");
+	line_name(&line, answer->hostname ? answer->hostname : "-");
+	line_words(&line, ", %s%s", time_text_write(answer->triggered_at, when),
+		   answer->rule ? ", rule " : "");
+	line_name(&line, answer->rule);
+	return say_line(answer, &line);
+}
+
+/* What fired; NULL: a kill did, which is the headline. */
 static const char *say_shortage(struct answer *answer)
 {
 	static const char *const words[PSI_RESOURCES] = {
@@ -317,11 +336,15 @@ static uint32_t order_accounts(const struct answer *answer, uint8_t order[ACCOUN
 	return count;
 }
 
+/* Room that is left for the names of the victim. */
+#define NAMES_COLUMNS 24U
+
 /* "nginx in nginx.service: 2 threads, 12 s: queued 62 %, ran 20 %, sleep 18 %": of the accounts, as many as fit. */
 static const char *say_victim(struct answer *answer)
 {
 	const struct verdict_victim *victim = answer->judged.verdict.victim;
 	size_t columns = answer_columns(answer), used;
+	struct line line = { 0 };
 	char accounts[512], time[32];
 	uint8_t order[ACCOUNTS];
 	double all = 0;
@@ -341,22 +364,29 @@ static const char *say_victim(struct answer *answer)
 						account_names[order[i]],
 						share((double)victim->ns[order[i]], all));
 
-		if (columns && format_columns(accounts) + bytes + NAME_COLUMNS_LEAST + 10 > columns)
+		if (columns && format_columns(accounts) + bytes + NAMES_COLUMNS > columns)
 			break;
 		strcpy(accounts + used, one);
 		used += bytes;
 	}
-	return answer_say_name(answer, victim->text, ANSWER_NAME ": %s", accounts);
+	line_name(&line, victim->program ? victim->program : victim->text);
+	line_words(&line, "%s", victim->program && (victim->unit || victim->cgroup) ? " in " : "");
+	if (victim->program)
+		line_name(&line, victim->unit ? victim->unit : victim->cgroup);
+	line_words(&line, ": %s", accounts);
+	return say_line(answer, &line);
 }
 
 /* "backup[201] in backup.service: 64 %, 2.56 s" */
 static const char *say_blamed(struct answer *answer, const struct verdict_blamed *blamed)
 {
-	char name[VERDICT_TEXT_BYTES], time[32];
+	size_t columns = answer_columns(answer);
+	char name[VERDICT_TEXT_BYTES], numbers[64], time[32];
+	size_t bytes = (size_t)snprintf(numbers, sizeof(numbers), ": %.0f %%, %s", blamed->percent,
+					duration((double)blamed->party->ns, time));
 
-	return answer_say_name(answer, verdict_party_text(blamed->party, 0, name),
-			       ANSWER_NAME ": %.0f %%, %s", blamed->percent,
-			       duration((double)blamed->party->ns, time));
+	return answer_say(answer, "%s%s",
+			  verdict_party_text(blamed->party, columns ? columns - bytes : 0, name), numbers);
 }
 
 static const char *say_lock_code(struct answer *answer)
@@ -458,7 +488,7 @@ static void add_culprit(struct answer *answer)
 {
 	const struct verdict *verdict = &answer->judged.verdict;
 
-	add_line(answer, "culprit", LAYOUT_STRONG,
+	add_line(answer, answer->judged.verdict.kind == VERDICT_KILL ? "grew" : "culprit", LAYOUT_STRONG,
 		 answer->has_verdict ? say_verdict_text(answer, verdict_culprit_text)
 				     : "not known: nothing was judged");
 	for (uint32_t i = 0; answer->has_verdict && verdict->blamed_count > 1 && i < verdict->blamed_count;
@@ -470,15 +500,19 @@ static void add_culprit(struct answer *answer)
 static bool say_all(struct answer *answer, const char *still)
 {
 	const char *shortage = say_shortage(answer);
-	bool is_alarm = answer->has_verdict && answer->judged.verdict.kind != VERDICT_NEGLIGIBLE;
+	bool is_alarm = answer->has_verdict && answer->judged.verdict.kind != VERDICT_NEGLIGIBLE,
+	     is_kill = answer->has_verdict && answer->judged.verdict.kind == VERDICT_KILL;
 
 	add_line(answer, NULL, is_alarm ? LAYOUT_ALARM : LAYOUT_STRONG, say_headline(answer));
-	if (answer->judged.verdict.kill)
-		add_line(answer, "killed", LAYOUT_STRONG, say_verdict_text(answer, verdict_kill_text));
+	/* who grew is the other half of what a kill is */
+	if (is_kill)
+		add_culprit(answer);
+	add_line(answer, "capture", LAYOUT_PLAIN, say_capture(answer));
 	if (answer->judged.facts.fired != FIRED_KILL || shortage)
 		add_line(answer, "short", LAYOUT_PLAIN, shortage);
 	add_line(answer, "victim", LAYOUT_STRONG, say_victim(answer));
-	add_culprit(answer);
+	if (!is_kill)
+		add_culprit(answer);
 	add_line(answer, "code", LAYOUT_PLAIN, say_code(answer));
 	add_line(answer, "since", LAYOUT_PLAIN, say_since(answer));
 	add_line(answer, "still", LAYOUT_PLAIN, still);
