@@ -103,7 +103,7 @@ CREATE TABLE capture(
 	verdict_version INTEGER DEFAULT 0, -- of the rules by which it was judged; 0: by none
 	victim TEXT,                    -- as account.victim: whose waiting was judged; NULL: nobody's
 	wait TEXT,                      -- as blame.wait: the one that decided; NULL: none did
-	waited_ns INTEGER,              -- of the victim, in that way; of pressure on the CPU, queued and throttled together
+	waited_ns INTEGER,              -- of the victim, in that way; of a quota and a limit, for that resource in any way
 	blamed_percent REAL,            -- of that, what is charged to whom the verdict blames; NULL: it blames nobody
 	limit_cgroup TEXT,              -- whose limit it was; NULL: the host's, or not known
 	limit_name TEXT,                -- cpu.max|memory.max|memory.high
@@ -808,18 +808,19 @@ FROM (
 ) p
 ORDER BY p.capture_id DESC, p.scope = 'system', p.some_ns DESC;
 
--- Whom the verdict blames, by program and unit, the largest first. percent: of capture.waited_ns.
+-- Whom or what the verdict blames, by program and unit, the largest first. percent: of capture.waited_ns.
 CREATE VIEW culprit AS
 SELECT c.capture_id, c.verdict, c.victim, c.wait, b.role, b.program, b.unit, b.cgroup, iif(count(*) = 1, b.tgid, NULL) AS tgid,
-	sum(b.processes) AS processes, b.where_text, sum(b.ns) AS ns, round(100.0 * sum(b.ns) / nullif(c.waited_ns, 0), 1) AS percent
+	max(b.processes) AS processes, b.where_text, sum(b.ns) AS ns, round(100.0 * sum(b.ns) / nullif(c.waited_ns, 0), 1) AS percent
 FROM capture c JOIN blame b ON b.capture_id = c.capture_id AND b.victim = c.victim
-	AND (b.wait = c.wait OR c.resource = 'cpu' AND c.wait IN ('queued', 'throttled') AND b.wait IN ('queued', 'throttled'))
+	AND b.wait = iif(c.verdict = 'limit', 'memory', c.wait)
 WHERE b.role IN (SELECT value FROM json_each(CASE c.verdict
-	WHEN 'quota' THEN '["quota"]' WHEN 'limit' THEN '["limit"]' WHEN 'own threads' THEN '["own"]' WHEN 'own I/O' THEN '["own"]'
-	WHEN 'device' THEN '["device"]' WHEN 'interrupts' THEN '["irq"]' WHEN 'steal' THEN '["steal"]'
-	WHEN 'lock' THEN '["own", "other", "kernel", "recorder"]' WHEN 'memory shortage' THEN '["own", "other", "kernel", "recorder"]'
-	WHEN 'negligible' THEN '[]' WHEN 'undetermined' THEN '[]' WHEN 'kill' THEN '["limit"]'
-	ELSE '["other", "kernel", "recorder"]' END))
+	WHEN 'quota' THEN '["quota"]' WHEN 'limit' THEN '["limit"]' WHEN 'device' THEN '["device"]' WHEN 'interrupts' THEN '["irq"]'
+	WHEN 'steal' THEN '["steal"]' WHEN 'own threads' THEN '["own"]' WHEN 'own I/O' THEN '["own"]'
+	WHEN 'neighbour' THEN '["other", "kernel", "recorder"]' WHEN 'neighbours' THEN '["other", "kernel", "recorder"]'
+	WHEN 'crowd' THEN '["other", "kernel", "recorder"]' WHEN 'lock' THEN '["own", "other", "kernel", "recorder"]'
+	WHEN 'peer' THEN '["own", "other", "kernel", "recorder"]'
+	WHEN 'memory shortage' THEN '["own", "other", "kernel", "recorder"]' END))
 GROUP BY c.capture_id, b.role, b.program, ifnull(b.unit, b.cgroup)
 ORDER BY c.capture_id DESC, ns DESC;
 

@@ -78,7 +78,7 @@ static void add_message(struct announcement *to, const struct announced *announc
 	capture_whose(trigger, whose, sizeof(whose));
 	if (trigger->mode == TRIGGER_KILL)
 		add(to, "MESSAGE", "capture %" PRId64 ", %s%s; %s", announced->capture_id, whose, interrupted,
-		    *verdict->kill ? verdict->kill : verdict->headline);
+		    verdict->headline);
 	else if (trigger->asking)
 		add(to, "MESSAGE", "capture %" PRId64 ", asked for by %s: %" PRIu64 " %s%s; %s",
 		    announced->capture_id, whose, samples, plural(samples, "sample", "samples"), interrupted,

@@ -36,21 +36,37 @@ void store_verdict_columns(const struct verdict *verdict,
 	memcpy(ret_columns, columns, sizeof(columns));
 }
 
+/* The program that is named first; of a shortage of memory, that grew most. */
+static bool find_culprit(const struct verdict *verdict, struct verdict_party *ret_party)
+{
+	const struct verdict_growth *grown = verdict->grown;
+
+	if (verdict->blamed_count)
+		*ret_party = *verdict->blamed[0].party;
+	else if (grown)
+		*ret_party = (struct verdict_party){ .role = grown->is_target ? ROLE_OWN : ROLE_OTHER,
+						     .program = grown->program,
+						     .unit = grown->unit,
+						     .cgroup = grown->cgroup,
+						     .tgid = grown->tgid,
+						     .processes = grown->processes };
+	return (verdict->blamed_count || grown) && ret_party->program;
+}
+
 /* The words are of names as the database has them. */
 static void tell(const struct verdict_facts *facts, const struct verdict *verdict,
 		 struct stored_verdict *ret_verdict)
 {
-	const struct verdict_party *party = verdict->blamed_count ? verdict->blamed[0].party : NULL;
+	struct verdict_party culprit;
 
-	*ret_verdict =
-		(struct stored_verdict){ .kind = verdict->kind,
-					 .blamed_percent = verdict->blamed_ns ? verdict->blamed_percent : 0 };
+	*ret_verdict = (struct stored_verdict){
+		.kind = verdict->kind, .blamed_percent = verdict->blamed_ns ? verdict->blamed_percent : 0
+	};
 	verdict_headline_text(facts, verdict, 0, ret_verdict->headline);
-	verdict_kill_text(facts, verdict, 0, ret_verdict->kill);
-	if (party && party->program)
-		verdict_party_text(party, 0, ret_verdict->culprit);
 	escape_name_undo(ret_verdict->headline);
-	escape_name_undo(ret_verdict->kill);
+	if (!find_culprit(verdict, &culprit))
+		return;
+	verdict_party_text(&culprit, 0, ret_verdict->culprit);
 	escape_name_undo(ret_verdict->culprit);
 }
 

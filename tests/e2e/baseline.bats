@@ -37,7 +37,7 @@ baselines() {
 	start cpu_hog --threads 1
 	daemon_start
 	await 60 baselines 2
-	[ "$(sql "SELECT DISTINCT rule, resource, kind, trigger_mode, incident_id, cause, cgroup, state FROM capture")" = \
+	[ "$(sql "SELECT DISTINCT rule, resource, kind, trigger_mode, incident_id, verdict, cgroup, state FROM capture")" = \
 		'web|||baseline||||complete' ]
 	# nothing was recorded after the moment that the baseline is of
 	[ "$(sql 'SELECT count(*) FROM capture WHERE ended_at <> triggered_at')" = 0 ]

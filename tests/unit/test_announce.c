@@ -86,8 +86,7 @@ START_TEST(a_capture_of_a_kill)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
 	const struct stored_verdict verdict = { .kind = VERDICT_KILL,
-						.headline = "kill: nginx[7]",
-						.kill = "killed: nginx[7] in /x by the kernel's OOM killer",
+						.headline = "kill: nginx[7] in /x, 60 MiB, killed by the kernel",
 						.culprit = "nginx ×4 in web.service" };
 	const struct announced announced = { capture, 42, &verdict };
 	_cleanup_free_ char *text = NULL;
@@ -97,7 +96,7 @@ START_TEST(a_capture_of_a_kill)
 	free(TAKE_PTR(capture->trigger.cgroup));
 	text = fields_of(&announced);
 	ck_assert_str_eq(text,
-			 "MESSAGE=capture 42, rule web; killed: nginx[7] in /x by the kernel's OOM killer\n"
+			 "MESSAGE=capture 42, rule web; kill: nginx[7] in /x, 60 MiB, killed by the kernel\n"
 			 "MESSAGE_ID=f7ad9544b9e14cdf86a888e6b96d4d69\n"
 			 "PRIORITY=5\n"
 			 "SYSLOG_IDENTIFIER=bourdond\n"
