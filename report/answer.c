@@ -248,39 +248,29 @@ static double share(double part, double whole)
 	return whole > 0 ? 100 * part / whole : 0;
 }
 
+/* "neighbour: capture 7 on web1, 2026-11-25T00:50:33Z, rule web" */
 static const char *say_headline(struct answer *answer)
-{
-	char text[VERDICT_TEXT_BYTES];
-
-	if (!answer->has_verdict)
-		return answer->judged.facts.fired == FIRED_BASELINE
-			       ? "no verdict: a baseline"
-			       : "no verdict yet: the capture is being recorded";
-	return answer_say(answer, "%s",
-			  verdict_headline_text(&answer->judged.facts, &answer->judged.verdict,
-						answer->report->json ? 0
-								     : (size_t)answer->report->layout.columns,
-						text));
-}
-
-/* "7 on web1, 2026-11-25T00:50:33Z, rule web" */
-static const char *say_capture(struct answer *answer)
 {
 	const char *state = answer->state ? answer->state : "";
 	bool is_complete = !strcmp(state, "complete");
-	char when[TIME_TEXT_BYTES];
+	size_t columns = answer->report->json ? 0 : (size_t)answer->report->layout.columns;
+	char when[TIME_TEXT_BYTES], text[VERDICT_TEXT_BYTES];
 	struct line line = { 0 };
 
-	line_words(&line, "%" PRId64 "%s%.16s%s on ", answer->report->capture_id, is_complete ? "" : " (",
-		   is_complete ? "" : state, is_complete ? "" : ")");
+	line_words(&line, "%s: capture %" PRId64 "%s%.16s%s on ",
+		   answer->has_verdict ? verdict_kind_names[answer->judged.verdict.kind]
+		   : is_complete       ? "no verdict"
+				       : "no verdict yet",
+		   answer->report->capture_id, is_complete ? "" : " (", is_complete ? "" : state,
+		   is_complete ? "" : ")");
 	line_name(&line, answer->hostname ? answer->hostname : "-");
 	line_words(&line, ", %s%s", time_text_write(answer->triggered_at, when),
 		   answer->rule ? ", rule " : "");
 	line_name(&line, answer->rule);
-	return say_line(answer, &line);
+	return profile_keep(answer->profile, line_write(&line, columns, text, sizeof(text)));
 }
 
-/* What fired; NULL: a kill did, which is the headline. */
+/* What fired; NULL: a kill did, which has its own line. */
 static const char *say_shortage(struct answer *answer)
 {
 	static const char *const words[PSI_RESOURCES] = {
@@ -483,14 +473,38 @@ static void add_spare_line(struct answer *answer, const char *label, const char 
 	answer->lines[answer->lines_count - 1].is_spare = true;
 }
 
+/* Of a crowd nobody is named alone: how many there are, and how much they want. */
+static void add_crowd(struct answer *answer)
+{
+	const struct verdict_facts *facts = &answer->judged.facts;
+	const struct verdict *verdict = &answer->judged.verdict;
+
+	add_line(answer, "culprit", LAYOUT_STRONG,
+		 facts->programs
+			 ? answer_say(answer, "no single culprit: %" PRIu32 " %s in %" PRIu32 " %s", facts->programs,
+				      plural(facts->programs, "program", "programs"), facts->units,
+				      plural(facts->units, "unit", "units"))
+			 : "no single culprit");
+	add_line(answer, "", LAYOUT_PLAIN,
+		 verdict->wait == ACCOUNT_QUEUED && facts->wanted > 0
+			 ? answer_say(answer, "%.1f threads wanted %" PRIu32 " %s; its own threads %.0f %%",
+				      facts->wanted, facts->cpus, plural(facts->cpus, "CPU", "CPUs"),
+				      verdict->own_percent)
+			 : answer_say(answer, "its own threads %.0f %%", verdict->own_percent));
+}
+
 /* Each of several has its share in a line of its own, where there is room. */
 static void add_culprit(struct answer *answer)
 {
 	const struct verdict *verdict = &answer->judged.verdict;
 
-	add_line(answer, answer->judged.verdict.kind == VERDICT_KILL ? "grew" : "culprit", LAYOUT_STRONG,
-		 answer->has_verdict ? say_verdict_text(answer, verdict_culprit_text)
-				     : "not known: nothing was judged");
+	if (!answer->has_verdict)
+		add_line(answer, "culprit", LAYOUT_STRONG, "not known: nothing was judged");
+	else if (verdict->kind == VERDICT_CROWD)
+		add_crowd(answer);
+	else
+		add_line(answer, verdict->kind == VERDICT_KILL ? "grew" : "culprit", LAYOUT_STRONG,
+			 say_verdict_text(answer, verdict_culprit_text));
 	for (uint32_t i = 0; answer->has_verdict && verdict->blamed_count > 1 && i < verdict->blamed_count;
 	     i++)
 		add_spare_line(answer, "", say_blamed(answer, &verdict->blamed[i]));
@@ -504,11 +518,11 @@ static bool say_all(struct answer *answer, const char *still)
 	     is_kill = answer->has_verdict && answer->judged.verdict.kind == VERDICT_KILL;
 
 	add_line(answer, NULL, is_alarm ? LAYOUT_ALARM : LAYOUT_STRONG, say_headline(answer));
-	/* who grew is the other half of what a kill is */
+	if (is_kill && answer->judged.verdict.kill)
+		add_line(answer, "killed", LAYOUT_STRONG, say_verdict_text(answer, verdict_kill_text));
 	if (is_kill)
 		add_culprit(answer);
-	add_line(answer, "capture", LAYOUT_PLAIN, say_capture(answer));
-	if (answer->judged.facts.fired != FIRED_KILL || shortage)
+	if (shortage)
 		add_line(answer, "short", LAYOUT_PLAIN, shortage);
 	add_line(answer, "victim", LAYOUT_STRONG, say_victim(answer));
 	if (!is_kill)

@@ -57,6 +57,7 @@ struct answer {
  */
 int answer_find(struct report *report, struct profile *profile, struct answer *answer);
 void answer_free(struct answer *answer);
+#define _cleanup_answer_ _cleanup_(answer_free)
 
 /* Prints at most ANSWER_LINES_MOST lines, and returns how many. */
 uint32_t answer_print(const struct layout *layout, const struct answer *answer);

@@ -470,6 +470,9 @@ static struct remedy less_for_neighbour(const struct search *search)
 	if (culprit->role == ROLE_RECORDER)
 		return look_at(search, "bourdon itself: have it record less, by policy.conf or the rules",
 			       "machine,groups,others");
+	if (culprit->tgid == 1)
+		return look_at(search, "find out what the first process of the host works for: see its stacks",
+			       "others,groups");
 	if (culprit->role == ROLE_KERNEL)
 		return look_at(search,
 			       say_name(search->answer, culprit->program,

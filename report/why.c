@@ -56,7 +56,6 @@ struct section {
 	/* Returns 0, -ENOMEM, or -EIO after a query that failed. The caller frees the rows. */
 	int (*compute)(struct why *why, struct rows *ret_rows);
 	bool is_object; /* a JSON object: one row; else an array */
-	bool only_json; /* text does not have it */
 	void (*print)(const struct layout *layout,
 		      struct query *query); /* the query stands on its first row */
 	const char *absent;                 /* the text for a query without rows; NULL: none */
@@ -959,11 +958,6 @@ static const struct section sections[] = {
 		 "rss_bytes, percent, unit, container, cgroup, ifnull(unit, cgroup) AS place FROM culprit_group "
 		 "WHERE capture_id = ?1 AND taken > 0 LIMIT 10",
 	  .print = print_groups },
-	{ .name = "culprits",
-	  .shows = "whom the verdict blames, as it was stored",
-	  .sql = "SELECT role, program, unit, cgroup, tgid, processes, where_text, wait, ns, percent FROM culprit "
-		 "WHERE capture_id = ?1 LIMIT 5",
-	  .only_json = true },
 	{ .name = "killed",
 	  .shows = "who was killed",
 	  .sql = "SELECT k.at, k.at - c.triggered_at AS after_ns, k.how, k.role, k.comm, k.tgid, k.cgroup, k.unit, k.container, "
@@ -1098,8 +1092,6 @@ static void run_section(struct why *why, const struct section *section)
 	_cleanup_rows_ struct rows rows = { 0 };
 	int result = 0;
 
-	if (section->only_json && !report->json)
-		return;
 	if (section->compute) {
 		result = section->compute(why, &rows);
 		query = query_of_rows(report->database, &rows);

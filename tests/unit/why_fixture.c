@@ -215,6 +215,17 @@ const struct why_case why_cases[] = {
 	  /* system.slice holds bourdond: it gets no lower weight */
 	  "stress in session-3.scope: 1 thread", "mysqld", "limit mysql.service to 0.75 CPUs",
 	  "systemctl set-property --runtime mysql.service CPUQuota=75%" },
+	{ "a neighbour that is init", "cpu", "some", "/system.slice/nginx.service", "complete", "neighbour",
+	  USAGE TARGETS ";" COMPETES("'systemd', 'init.scope', '/init.scope'", "1", "1"),
+	  "nginx in nginx.service", "systemd", "find out what the first process of the host works for",
+	  LOOK "others,groups" },
+	{ "bourdon itself", "cpu", "some", "/system.slice/nginx.service", "complete", "neighbour",
+	  USAGE TARGETS
+	  ";" QUEUED BLAMED("queued", "recorder",
+			    "'bourdond', 'bourdond.service', '/system.slice/bourdond.service'", "77", "1", 3000,
+			    "NULL"),
+	  "nginx in nginx.service", "bourdon itself", "bourdon itself: have it record less",
+	  LOOK "machine,groups,others" },
 	{ "several neighbours", "cpu", "some", "/system.slice/nginx.service", "complete", "neighbours",
 	  USAGE TARGETS ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 40,
 				 40) ", " ROW(4, "other", 7900, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(3, 5)
@@ -392,8 +403,8 @@ void why_case_put(const char *path, const struct why_case *one)
 		"triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, verdict, verdict_version, onset_at, "
 		"sample_count, stack_count, interval_count, process_count) VALUES(7, 1, 1, 'web', %Q, %Q, 100000, 2000000, 'kernel', %Q, " FIRED_AT
 		", " FIRED_AT " - 2000000000, iif(%d, " FIRED_AT
-		" + 4000000000, NULL), 2000000000, %Q, %d, 47, 2000000000, %Q, "
-		"%Q, " FIRED_AT " - 3200000000, 86, 4, 44, 2); %s %s"
+		" + 4000000000, NULL), 2000000000, %Q, 1850000, 47, 2000000000, %Q, "
+		"%d, " FIRED_AT " - 3200000000, 86, 4, 44, 2); %s %s"
 		"INSERT INTO pressure SELECT 7, " FIRED_AT
 		" + column1 * 250000000, ifnull((SELECT cgroup FROM capture), 'system'), "
 		"ifnull((SELECT resource FROM capture), 'cpu'), column1 * 200000, column1 * 100000 FROM (VALUES(0), (4), (8), (12), (16)); COMMIT",
