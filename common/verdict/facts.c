@@ -411,7 +411,7 @@ static const char disk_sql[] =
 /* A program counts as one of a crowd from a thousandth of all CPU time on, which is what makes a row of blame. */
 static const char usage_sql[] =
 	"WITH used AS (SELECT p.comm, ifnull(p.unit, p.cgroup) AS place, u.role, u.from_at, u.to_at, u.cpu_ns, u.run_delay_ns, "
-	"u.read_bytes + u.write_bytes AS bytes FROM usage u LEFT JOIN process p USING(process_id)" OF_CAPTURE
+	"ifnull(u.read_bytes, 0) + ifnull(u.write_bytes, 0) AS bytes FROM usage u LEFT JOIN process p USING(process_id)" OF_CAPTURE
 	"UNION ALL SELECT comm, ifnull(unit, cgroup), role, NULL, NULL, cpu_ns, run_delay_ns, read_bytes + write_bytes "
 	"FROM ended" OF_CAPTURE
 	"), programs AS (SELECT place FROM used WHERE comm IS NOT NULL AND role <> 'kernel' "

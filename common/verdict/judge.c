@@ -236,7 +236,7 @@ static bool is_leading(const struct verdict *verdict, uint64_t ns)
 	return percent_of(ns, verdict->waited_ns) >= LEADER_PERCENT;
 }
 
-/* Neighbours who are named together: each has its part, and all of them half. */
+/* Neighbours who are named together: each has its part, and all of them half of what all neighbours have. */
 static bool decide_several(struct verdict *verdict, const struct sums *sums)
 {
 	uint64_t ns = 0;
@@ -614,7 +614,8 @@ static unsigned int find_unseen(const struct verdict_facts *facts, const struct 
 
 	if (unseen || verdict->kind == VERDICT_NEGLIGIBLE || verdict->kind == VERDICT_KILL)
 		return unseen;
-	if (verdict->wait == ACCOUNT_MEMORY && (is_undetermined || verdict->kind == VERDICT_LIMIT))
+	if ((verdict->kind == VERDICT_LIMIT && !verdict->limit) ||
+	    (verdict->wait == ACCOUNT_MEMORY && is_undetermined))
 		by_wait = UNSEEN_LIMITS;
 	if (verdict->wait == ACCOUNT_IO && (is_undetermined || verdict->kind == VERDICT_DEVICE))
 		by_wait = UNSEEN_DISKS;

@@ -171,6 +171,18 @@ static void say_all_blamed(struct line *line, const struct verdict *verdict)
 	}
 }
 
+/* The victim's own part, where it is not named anyway. */
+static void say_own(struct line *line, const struct verdict *verdict)
+{
+	char part[QUANTITY_BYTES];
+
+	for (uint32_t i = 0; i < verdict->blamed_count; i++)
+		if (verdict->blamed[i].party->role == ROLE_OWN)
+			return;
+	if (verdict->waited_ns)
+		line_words(line, "; its own threads %s", percent(verdict->own_percent, part));
+}
+
 /* Who released the lock to those who waited, most of the time, and where. */
 static void say_release(struct line *line, const struct verdict *verdict)
 {
@@ -264,6 +276,7 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 	case VERDICT_NEIGHBOURS:
 		say_all_blamed(line, verdict);
 		line_words(line, " of the wait %s", verdict_wait_words[verdict->wait]);
+		say_own(line, verdict);
 		break;
 	case VERDICT_CROWD:
 		say_crowd(line, facts, verdict);
@@ -342,18 +355,6 @@ static void say_blamed(struct line *line, const struct verdict *verdict)
 		return;
 	}
 	say_part(line, verdict->blamed[0].party->ns, verdict);
-}
-
-/* The victim's own part, where it is not named anyway. */
-static void say_own(struct line *line, const struct verdict *verdict)
-{
-	char part[QUANTITY_BYTES];
-
-	for (uint32_t i = 0; i < verdict->blamed_count; i++)
-		if (verdict->blamed[i].party->role == ROLE_OWN)
-			return;
-	if (verdict->waited_ns)
-		line_words(line, "; its own threads %s", percent(verdict->own_percent, part));
 }
 
 static void say_limit_met(struct line *line, const struct verdict *verdict)
