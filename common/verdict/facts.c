@@ -394,7 +394,7 @@ static const char scanned_sql[] =
 	"AND cgroup <> '/' AND scanned_bytes > 0 ORDER BY scanned_bytes DESC, cgroup" FIRST(16);
 
 static const char kill_sql[] =
-	"SELECT how, comm, unit, k.cgroup, limit_cgroup, at, tgid, rss_bytes, limit_bytes "
+	"SELECT how, comm, unit, k.cgroup, k.limit_cgroup, at, tgid, rss_bytes, limit_bytes "
 	"FROM killed k JOIN capture c USING(capture_id)" OF_CAPTURE "AND role = 'target' AND how <> 'signal' "
 	"AND comm IS NOT NULL ORDER BY abs(1.0 * at - triggered_at), tgid" FIRST(64);
 
