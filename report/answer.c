@@ -213,6 +213,21 @@ static const char *say_line(struct answer *answer, const struct line *line)
 	return profile_keep(answer->profile, line_write(line, answer_columns(answer), text, sizeof(text)));
 }
 
+/* Of the two lines of a long text, the first may end so much earlier than the page. */
+#define BREAK_COLUMNS 16U
+
+/* As much as two lines have room for, where one has not. */
+static const char *say_two_lines(struct answer *answer, const struct line *line)
+{
+	size_t columns = answer_columns(answer);
+	char text[VERDICT_TEXT_BYTES];
+
+	line_write(line, columns, text, sizeof(text));
+	if (columns && format_columns(text) > columns)
+		line_write(line, 2 * columns - BREAK_COLUMNS, text, sizeof(text));
+	return profile_keep(answer->profile, text);
+}
+
 const char *answer_say_name(struct answer *answer, const char *name, const char *format, ...)
 {
 	struct line line = { 0 };
@@ -248,21 +263,19 @@ static double share(double part, double whole)
 	return whole > 0 ? 100 * part / whole : 0;
 }
 
-/* "neighbour: capture 7 on web1, 2026-11-25T00:50:33Z, rule web" */
+/* "neighbour: capture 7 on web1, 2026-11-25T00:50:33Z, rule web"; without a verdict the state is in its place. */
 static const char *say_headline(struct answer *answer)
 {
-	const char *state = answer->state ? answer->state : "";
-	bool is_complete = !strcmp(state, "complete");
 	size_t columns = answer->report->json ? 0 : (size_t)answer->report->layout.columns;
 	char when[TIME_TEXT_BYTES], text[VERDICT_TEXT_BYTES];
 	struct line line = { 0 };
 
-	line_words(&line, "%s: capture %" PRId64 "%s%.16s%s on ",
+	line_words(&line, "%.16s: capture %" PRId64 " on ",
 		   answer->has_verdict ? verdict_kind_names[answer->judged.verdict.kind]
-		   : is_complete       ? "no verdict"
-				       : "no verdict yet",
-		   answer->report->capture_id, is_complete ? "" : " (", is_complete ? "" : state,
-		   is_complete ? "" : ")");
+		   : answer->judged.facts.fired == FIRED_BASELINE ? "baseline"
+		   : answer->state                                ? answer->state
+								  : "-",
+		   answer->report->capture_id);
 	line_name(&line, answer->hostname ? answer->hostname : "-");
 	line_words(&line, ", %s%s", time_text_write(answer->triggered_at, when),
 		   answer->rule ? ", rule " : "");
@@ -290,9 +303,9 @@ static const char *say_shortage(struct answer *answer)
 	if (answer->stall_us)
 		snprintf(allowed, sizeof(allowed), "; allowed %.3g %%",
 			 share((double)answer->stall_us, (double)answer->window_us));
-	return answer_say_name(answer, answer->cgroup ? answer_unit_of(answer->cgroup) : "the machine",
-			       "%s %s " ANSWER_NAME ": %s stalled %.0f %% of %s%s", words[facts->resource],
-			       answer->cgroup ? "in" : "on",
+	return answer_say_name(answer, answer->cgroup ? answer_unit_of(answer->cgroup) : NULL,
+			       "%s %s: %s stalled %.0f %% of %s%s", words[facts->resource],
+			       answer->cgroup ? "in " ANSWER_NAME : "on the host",
 			       answer->kind && !strcmp(answer->kind, "full") ? "all threads" : "threads",
 			       share((double)answer->observed_us, (double)answer->window_us),
 			       duration((double)answer->window_us * 1e3, window), allowed);
@@ -326,19 +339,15 @@ static uint32_t order_accounts(const struct answer *answer, uint8_t order[ACCOUN
 	return count;
 }
 
-/* Room that is left for the names of the victim. */
-#define NAMES_COLUMNS 24U
-
-/* "nginx in nginx.service: 2 threads, 12 s: queued 62 %, ran 20 %, sleep 18 %": of the accounts, as many as fit. */
+/* "nginx in nginx.service: 2 threads, 12 s: queued 62 %, ran 20 %, sleep 18 %" */
 static const char *say_victim(struct answer *answer)
 {
 	const struct verdict_victim *victim = answer->judged.verdict.victim;
-	size_t columns = answer_columns(answer), used;
 	struct line line = { 0 };
-	char accounts[512], time[32];
 	uint8_t order[ACCOUNTS];
 	double all = 0;
 	uint32_t count;
+	char time[32];
 
 	if (!victim)
 		return answer->has_verdict ? "not known: this capture has no accounts of its threads' time"
@@ -346,35 +355,29 @@ static const char *say_victim(struct answer *answer)
 	for (uint8_t i = 0; i < ACCOUNTS; i++)
 		all += (double)victim->ns[i];
 	count = order_accounts(answer, order);
-	used = (size_t)snprintf(accounts, sizeof(accounts), "%" PRIu64 " %s, %s", victim->threads,
-				plural(victim->threads, "thread", "threads"), duration(all, time));
-	for (uint32_t i = 0; i < count; i++) {
-		char one[64];
-		size_t bytes = (size_t)snprintf(one, sizeof(one), "%s%s %.0f %%", i ? ", " : ": ",
-						account_names[order[i]],
-						share((double)victim->ns[order[i]], all));
-
-		if (columns && format_columns(accounts) + bytes + NAMES_COLUMNS > columns)
-			break;
-		strcpy(accounts + used, one);
-		used += bytes;
-	}
 	line_name(&line, victim->program ? victim->program : victim->text);
 	line_words(&line, "%s", victim->program && (victim->unit || victim->cgroup) ? " in " : "");
 	if (victim->program)
 		line_name(&line, victim->unit ? victim->unit : victim->cgroup);
-	line_words(&line, ": %s", accounts);
-	return say_line(answer, &line);
+	line_words(&line, ": %" PRIu64 " %s, %s", victim->threads,
+		   plural(victim->threads, "thread", "threads"), duration(all, time));
+	for (uint32_t i = 0; i < count; i++)
+		line_words(&line, "%s%s %.0f %%", i ? ", " : ": ", account_names[order[i]],
+			   share((double)victim->ns[order[i]], all));
+	return say_two_lines(answer, &line);
 }
 
-/* "backup[201] in backup.service: 64 %, 2.56 s" */
-static const char *say_blamed(struct answer *answer, const struct verdict_blamed *blamed)
+/* "backup[201] in backup.service: 64 %, 2.56 s; its own threads 3 %" */
+static const char *say_blamed(struct answer *answer, const struct verdict_blamed *blamed, bool with_own)
 {
 	size_t columns = answer_columns(answer);
-	char name[VERDICT_TEXT_BYTES], numbers[64], time[32];
+	char name[VERDICT_TEXT_BYTES], numbers[96], time[32];
 	size_t bytes = (size_t)snprintf(numbers, sizeof(numbers), ": %.0f %%, %s", blamed->percent,
 					duration((double)blamed->party->ns, time));
 
+	if (with_own)
+		bytes += (size_t)snprintf(numbers + bytes, sizeof(numbers) - bytes, "; its own threads %.0f %%",
+					  answer->judged.verdict.own_percent);
 	return answer_say(answer, "%s%s",
 			  verdict_party_text(blamed->party, columns ? columns - bytes : 0, name), numbers);
 }
@@ -425,39 +428,41 @@ static const char *say_since(struct answer *answer)
 		answer->is_older ? " or more" : "");
 }
 
+typedef char *verdict_write(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
+			    char into[VERDICT_TEXT_BYTES]);
+
 /* From this share on, stacks that are not whole make `code` less certain. They judge nobody. */
 #define NOT_WHOLE_PERCENT 5.0
+
+/* What two lines have room for, where one has not. */
+static const char *say_words(struct answer *answer, verdict_write *write, const char *more)
+{
+	const struct verdict_facts *facts = &answer->judged.facts;
+	size_t columns = answer_columns(answer), bytes = strlen(more);
+	char text[VERDICT_TEXT_BYTES];
+
+	write(facts, &answer->judged.verdict, columns ? columns - bytes : 0, text);
+	if (columns && format_columns(text) + bytes > columns)
+		write(facts, &answer->judged.verdict, 2 * columns - bytes - BREAK_COLUMNS, text);
+	return answer_say(answer, "%s%s", text, more);
+}
 
 static const char *say_certain(struct answer *answer)
 {
 	double percent = not_whole_percent(answer->profile);
-	size_t columns = answer_columns(answer), bytes = 0;
-	char text[VERDICT_TEXT_BYTES], stacks[64] = "";
+	char stacks[64] = "";
 
 	if (!answer->has_verdict)
 		return "nothing was judged";
 	if (percent >= NOT_WHOLE_PERCENT)
-		bytes = (size_t)snprintf(stacks, sizeof(stacks), "; %.0f %% of stacks not whole", percent);
-	return answer_say(answer, "%s%s",
-			  verdict_certainty_text(&answer->judged.facts, &answer->judged.verdict,
-						 columns ? columns - bytes : 0, text),
-			  stacks);
+		snprintf(stacks, sizeof(stacks), "; %.0f %% of stacks not whole", percent);
+	return say_words(answer, verdict_certainty_text, stacks);
 }
 
 static const char *say_judged(struct answer *answer)
 {
 	return answer_say(answer, "by version %d of the rules; '%s' was stored, by version %" PRId64,
 			  VERDICT_VERSION, answer->stored, answer->stored_version);
-}
-
-static const char *say_verdict_text(struct answer *answer,
-				    char *(*write)(const struct verdict_facts *, const struct verdict *,
-						   size_t, char *))
-{
-	char text[VERDICT_TEXT_BYTES];
-
-	return answer_say(answer, "%s",
-			  write(&answer->judged.facts, &answer->judged.verdict, answer_columns(answer), text));
 }
 
 static void add_line(struct answer *answer, const char *label, enum layout_style style, const char *text)
@@ -471,6 +476,44 @@ static void add_spare_line(struct answer *answer, const char *label, const char 
 {
 	add_line(answer, label, LAYOUT_PLAIN, text);
 	answer->lines[answer->lines_count - 1].is_spare = true;
+}
+
+/* How much of a text is its first line: up to the end of a clause, else of a word that is no number before its unit. */
+static size_t first_line_bytes(const char *text, size_t columns)
+{
+	size_t clause = 0, word = 0, seen = 0, bytes = 0;
+
+	for (; text[bytes] && seen <= columns; bytes++) {
+		seen += ((unsigned char)text[bytes] & 0xc0) != 0x80;
+		if (text[bytes] != ' ' || !bytes || seen > columns + 1)
+			continue;
+		if (strchr(";,:", text[bytes - 1]))
+			clause = bytes;
+		else if (text[bytes - 1] < '0' || text[bytes - 1] > '9')
+			word = bytes;
+	}
+	if (clause + BREAK_COLUMNS >= columns || !word)
+		return clause ? clause : strlen(text);
+	return word;
+}
+
+/* In two lines, where it is too long for one. What has no room there is left out. */
+static void add_wrapped(struct answer *answer, const char *label, enum layout_style style, const char *text)
+{
+	size_t columns = answer_columns(answer), bytes;
+	const char *rest;
+
+	if (!text || !columns || format_columns(text) <= columns) {
+		add_line(answer, label, style, text);
+		return;
+	}
+	bytes = first_line_bytes(text, columns);
+	add_line(answer, label, style, answer_say(answer, "%.*s", (int)bytes, text));
+	rest = text + bytes + strspn(text + bytes, " ");
+	if (format_columns(rest) > columns)
+		rest = answer_say(answer, "%.*s", (int)first_line_bytes(rest, columns), rest);
+	if (!rest || *rest)
+		add_spare_line(answer, "", rest);
 }
 
 /* Of a crowd nobody is named alone: how many there are, and how much they want. */
@@ -493,21 +536,37 @@ static void add_crowd(struct answer *answer)
 			 : answer_say(answer, "its own threads %.0f %%", verdict->own_percent));
 }
 
-/* Each of several has its share in a line of its own, where there is room. */
+/* Each of several has a line of its own; behind the largest is what the victim's own threads have, if they are not named. */
+static void add_several(struct answer *answer, bool are_spare)
+{
+	const struct verdict *verdict = &answer->judged.verdict;
+	bool is_own = false;
+
+	for (uint32_t i = 0; i < verdict->blamed_count; i++)
+		is_own |= verdict->blamed[i].party->role == ROLE_OWN;
+	for (uint32_t i = 0; i < verdict->blamed_count; i++)
+		if (!i && !are_spare)
+			add_line(answer, "culprit", LAYOUT_STRONG, say_blamed(answer, &verdict->blamed[i], !is_own));
+		else
+			add_spare_line(answer, "", say_blamed(answer, &verdict->blamed[i], false));
+}
+
 static void add_culprit(struct answer *answer)
 {
 	const struct verdict *verdict = &answer->judged.verdict;
+	bool is_kill = verdict->kind == VERDICT_KILL;
 
-	if (!answer->has_verdict)
+	if (!answer->has_verdict) {
 		add_line(answer, "culprit", LAYOUT_STRONG, "not known: nothing was judged");
-	else if (verdict->kind == VERDICT_CROWD)
+	} else if (verdict->kind == VERDICT_CROWD) {
 		add_crowd(answer);
-	else
-		add_line(answer, verdict->kind == VERDICT_KILL ? "grew" : "culprit", LAYOUT_STRONG,
-			 say_verdict_text(answer, verdict_culprit_text));
-	for (uint32_t i = 0; answer->has_verdict && verdict->blamed_count > 1 && i < verdict->blamed_count;
-	     i++)
-		add_spare_line(answer, "", say_blamed(answer, &verdict->blamed[i]));
+		add_several(answer, true);
+	} else if (verdict->blamed_count > 1) {
+		add_several(answer, false);
+	} else {
+		add_wrapped(answer, is_kill ? "grew" : "culprit", LAYOUT_STRONG,
+			    say_words(answer, verdict_culprit_text, ""));
+	}
 }
 
 /* Returns false without memory. */
@@ -519,18 +578,18 @@ static bool say_all(struct answer *answer, const char *still)
 
 	add_line(answer, NULL, is_alarm ? LAYOUT_ALARM : LAYOUT_STRONG, say_headline(answer));
 	if (is_kill && answer->judged.verdict.kill)
-		add_line(answer, "killed", LAYOUT_STRONG, say_verdict_text(answer, verdict_kill_text));
+		add_wrapped(answer, "killed", LAYOUT_STRONG, say_words(answer, verdict_kill_text, ""));
 	if (is_kill)
 		add_culprit(answer);
 	if (shortage)
 		add_line(answer, "short", LAYOUT_PLAIN, shortage);
-	add_line(answer, "victim", LAYOUT_STRONG, say_victim(answer));
+	add_wrapped(answer, "victim", LAYOUT_STRONG, say_victim(answer));
 	if (!is_kill)
 		add_culprit(answer);
 	add_line(answer, "code", LAYOUT_PLAIN, say_code(answer));
 	add_line(answer, "since", LAYOUT_PLAIN, say_since(answer));
 	add_line(answer, "still", LAYOUT_PLAIN, still);
-	add_line(answer, "certain", LAYOUT_PLAIN, say_certain(answer));
+	add_wrapped(answer, "certain", LAYOUT_PLAIN, say_certain(answer));
 	if (answer->stored)
 		add_line(answer, "judged", LAYOUT_PLAIN, say_judged(answer));
 	add_line(answer, "remedy", LAYOUT_STRONG, answer->remedy.text);

@@ -197,7 +197,7 @@ static void describe_stack(const struct profile *profile, uint32_t stack, const 
 
 	snprintf(place->function, sizeof(place->function), "%s%s", in_kernel ? "[k] " : "",
 		 profile_text(profile, frame->function));
-	append(place, "%s, %s", place->function, share);
+	append(place, "%s in %s", share, place->function);
 	while ((frame = profile_walk_next(&walk)) && shown < FUNCTIONS_SHOWN) {
 		bool is_kernel = profile->modules[frame->module].is_kernel;
 

@@ -24,7 +24,7 @@ struct code_place {
 	int64_t samples, weight_ns; /* of the function, of this program */
 	int64_t all_samples, all_weight_ns;
 	bool is_waiting;   /* by the time off CPU; else by samples on CPU */
-	char text[1024];   /* "burn_cpu, 99 % of 161 samples < worker_main < start_thread"; "": none */
+	char text[1024];   /* "99 % of 161 samples in burn_cpu < worker_main < start_thread"; "": none */
 	char function[96]; /* the first of these */
 };
 

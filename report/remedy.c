@@ -471,7 +471,7 @@ static struct remedy less_for_neighbour(const struct search *search)
 		return look_at(search, "bourdon itself: have it record less, by policy.conf or the rules",
 			       "machine,groups,others");
 	if (culprit->tgid == 1)
-		return look_at(search, "find out what the first process of the host works for: see its stacks",
+		return look_at(search, "see what the first process of the host works for",
 			       "others,groups");
 	if (culprit->role == ROLE_KERNEL)
 		return look_at(search,
@@ -505,8 +505,9 @@ static struct remedy raise_threshold(const struct search *search)
 	if (!answer->stall_us || !answer->resource)
 		return look_at(search, "nothing", "pressure,waiting,capture");
 	return look_at(search,
-		       say(answer, "nothing; or raise %s.%s of rule %s, which is %s", answer->resource,
-			   answer->kind ? answer->kind : "some", answer->rule ? answer->rule : "-",
+		       say_name(answer, answer->rule ? answer->rule : "-",
+				"nothing; or raise %.8s.%.8s of rule " ANSWER_NAME ", which is %s", answer->resource,
+				answer->kind ? answer->kind : "some",
 			   format_duration((double)answer->stall_us * 1e3, " ", allowed, sizeof(allowed))),
 		       "pressure,waiting,capture");
 }

@@ -90,15 +90,20 @@ static void expect_fact(const char *text, const char *label, const char *part)
 
 /* ---- the acceptance: who knows nothing reads 14 lines ---- */
 
-/* Commands alone may be longer. */
-static void expect_fits(const char *text, size_t columns)
+/* Commands alone may be longer, and callers of a function alone are cut. */
+static void expect_fits(const struct why_case *one, const char *text, size_t columns)
 {
 	_cleanup_free_ char *lines = strdup(text);
 
-	for (char *rest, *line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		if (strncmp(line, "  do ", 5) != 0 && strncmp(line, "  look at", 9) != 0)
-			ck_assert_msg(format_columns(line) <= columns, "%zu columns: %s", format_columns(line),
-				      line);
+	for (char *rest, *line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		const char *end = line + strlen(line);
+
+		if (!strncmp(line, "  do ", 5) || !strncmp(line, "  look at", 9))
+			continue;
+		ck_assert_msg(format_columns(line) <= columns, "%zu columns: %s", format_columns(line), line);
+		/* control characters, which bourdond does not write, take more room than they seem to */
+		ck_assert_msg(!strcmp(one->name, "hostile names") || !strncmp(line, "  code", 6) || end - line < 3 || strcmp(end - 3, "…") != 0, "%s", line);
+	}
 }
 
 static uint32_t lines_of(const char *text)
@@ -121,8 +126,8 @@ START_TEST(each_kind_names_victim_culprit_and_remedy)
 	put(one);
 	ran = why("160", "");
 	ck_assert_msg(lines_of(ran.out) <= ANSWER_LINES_MOST, "%s", ran.out);
-	ck_assert_msg(!strncmp(ran.out, one->verdict ? one->verdict : "no verdict yet",
-			       one->verdict ? strlen(one->verdict) : 14),
+	ck_assert_msg(!strncmp(ran.out, one->verdict ? one->verdict : one->state,
+			       strlen(one->verdict ? one->verdict : one->state)),
 		      "%s: %s", one->name, ran.out);
 	for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
 		expect_fact(ran.out, labels[i], "");
@@ -171,12 +176,13 @@ static void lengthen_names(void)
 	}
 }
 
-/* The numbers of a text, one after the other: what may not be cut. */
+/* The numbers of a text behind the names, one after the other: what may not be cut. */
 static char *numbers_of(const char *text)
 {
 	char *numbers = calloc(1, strlen(text) + 1), *at = numbers;
+	const char *names = strrchr(text, ':');
 
-	for (; *text; text++)
+	for (text = names ? names : text; *text; text++)
 		if (strchr("0123456789.%", *text))
 			*at++ = *text;
 	return numbers;
@@ -185,21 +191,21 @@ static char *numbers_of(const char *text)
 START_TEST(fourteen_lines_of_eighty_columns_are_enough)
 {
 	const struct why_case *one = &why_cases[_i];
-	static const char *const labels[] = { "short", "since", "still", "certain" };
+	static const char *const labels[] = { "short", "since", "still" };
 	_cleanup_command_ran_ struct command_ran narrow = { 0 }, wide = { 0 };
 
 	put(one);
 	lengthen_names();
 	narrow = why("80", "");
 	ck_assert_msg(lines_of(narrow.out) <= ANSWER_LINES_MOST, "%s", narrow.out);
-	expect_fits(narrow.out, 80);
+	expect_fits(one, narrow.out, 80);
 	wide = why("240", "");
-	expect_fits(wide.out, 240);
+	expect_fits(one, wide.out, 240);
 	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
 		_cleanup_free_ char *here = fact(narrow.out, labels[i]), *there = fact(wide.out, labels[i]);
 		_cleanup_free_ char *shown = numbers_of(here ? here : ""), *all = numbers_of(there ? there : "");
 
-		ck_assert_msg(!strcmp(shown, all) || strstr(there, "80-columns"), "%s: %s\n%s", labels[i], here, there);
+		ck_assert_msg(!strcmp(shown, all), "%s: %s\n%s", labels[i], here, there);
 	}
 }
 END_TEST
@@ -549,7 +555,7 @@ START_TEST(still_is_what_the_database_tells)
 		  "VALUES(9, 1, 'web', 'cpu', 'some', 'kernel', 1795568000000000000, 1, 1, 'complete', 47, 1)",
 		  "it came back 2 times, last at 2026-11-25T00:53:20Z (capture 9)" },
 		{ "UPDATE capture SET state = 'recording' WHERE capture_id = 8",
-		  "yes, unless bourdond died since: capture 8 of its incident is being recorded" },
+		  "yes, unless bourdond died: capture 8 of its incident is recorded" },
 	};
 
 	put(find_case("its own threads"));

@@ -217,7 +217,7 @@ const struct why_case why_cases[] = {
 	  "systemctl set-property --runtime mysql.service CPUQuota=75%" },
 	{ "a neighbour that is init", "cpu", "some", "/system.slice/nginx.service", "complete", "neighbour",
 	  USAGE TARGETS ";" COMPETES("'systemd', 'init.scope', '/init.scope'", "1", "1"),
-	  "nginx in nginx.service", "systemd", "find out what the first process of the host works for",
+	  "nginx in nginx.service", "systemd", "see what the first process of the host works for",
 	  LOOK "others,groups" },
 	{ "bourdon itself", "cpu", "some", "/system.slice/nginx.service", "complete", "neighbour",
 	  USAGE TARGETS
@@ -280,7 +280,7 @@ const struct why_case why_cases[] = {
 	{ "a slow device", "io", "some", "/system.slice/nginx.service", "complete", "device",
 	  USAGE ROW(1, "target", 600, 0, 0, 2000, 1, 0, 40,
 		    40) ";" TIME("io", 3000) TIME("ran", 600)
-				    BLAMED("io", "own", NGINX, "NULL", "2", 3000, "NULL") DISK(1, 18000),
+				    BLAMED("io", "own", NGINX, "NULL", "2", 3000, "NULL") DISK(1, 4500),
 	  "nginx in nginx.service", "vda", "give the disk less to do",
 	  LOOK "bytes,groups,cgroup_bytes,stalls" },
 	{ "at a memory limit", "memory", "some", "/system.slice/nginx.service", "complete", "limit",
@@ -352,7 +352,7 @@ const struct why_case why_cases[] = {
 	{ "negligible", "cpu", "some", "/system.slice/nginx.service", "complete", "negligible",
 	  USAGE ROW(1, "target", 9000, 200, 0, 0, 0, 0, 40, 40) ";" TIME("ran", 9000) TIME("queued", 200)
 		  BLAMED("queued", "other", BACKUP, "201", "1", 200, "NULL")
-			  "UPDATE capture SET observed_us = 60000; UPDATE pressure SET some_us = some_us / 20;",
+			  "UPDATE capture SET observed_us = 60000;",
 	  "nginx in nginx.service", "", "nothing; or raise cpu.some of rule web, which is 100 ms",
 	  LOOK "pressure,waiting,capture" },
 	{ "asked for, and waited for a peer", NULL, NULL, NULL, "complete", "peer",
@@ -396,7 +396,8 @@ void why_sql(const char *path, const char *sql)
 
 void why_case_put(const char *path, const struct why_case *one)
 {
-	bool is_complete = !strcmp(one->state, "complete");
+	bool is_complete = !strcmp(one->state, "complete"),
+	     is_negligible = one->verdict && !strcmp(one->verdict, "negligible");
 	char *sql = sqlite3_mprintf(
 		"PRAGMA application_id = %d; PRAGMA user_version = %d; PRAGMA synchronous = OFF; BEGIN; %s %s"
 		"INSERT INTO capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, "
@@ -407,11 +408,12 @@ void why_case_put(const char *path, const struct why_case *one)
 		"%d, " FIRED_AT " - 3200000000, 86, 4, 44, 2); %s %s"
 		"INSERT INTO pressure SELECT 7, " FIRED_AT
 		" + column1 * 250000000, ifnull((SELECT cgroup FROM capture), 'system'), "
-		"ifnull((SELECT resource FROM capture), 'cpu'), column1 * 200000, column1 * 100000 FROM (VALUES(0), (4), (8), (12), (16)); COMMIT",
+		"ifnull((SELECT resource FROM capture), 'cpu'), column1 * %d, column1 * %d FROM (VALUES(0), (4), (8), (12), (16)); COMMIT",
 		SCHEMA_APPLICATION_ID, SCHEMA_VERSION, schema_sql, host_sql, one->resource, one->kind,
 		one->cgroup, is_complete, one->state,
 		one->verdict, VERDICT_VERSION,
-		is_complete ? samples_sql : "", one->sql);
+		is_complete ? samples_sql : "", one->sql, is_negligible ? 5000 : 200000,
+		is_negligible ? 2500 : 100000);
 
 	why_sql(path, sql);
 	sqlite3_free(sql);
