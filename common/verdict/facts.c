@@ -10,8 +10,8 @@
  * A hostile database has any number of rows, and any numbers. bourdond writes at most 1,024 victims, as many parties, and for
  * each victim and wait a row for each role.
  */
-#define ROWS_MAX 8192
-/* 13 days, or 1 PiB: the sum of as many rows as there may be fits 64 bits. */
+#define ROWS_MAX "8192"
+/* 13 days of one thread, or 1 PiB: the sum of as many rows as there may be fits 64 bits. */
 #define NUMBER_MAX (INT64_C(1) << 50)
 
 #define PAGE_BYTES 4096U
@@ -209,6 +209,27 @@ static int add_party(struct verdict_facts *facts, sqlite3_stmt *row)
 	return result;
 }
 
+/*
+ * The kernel knows who records where a thread waited for a CPU. What is charged by bytes and growth is charged to names: those of
+ * the same program in the same place are the recorder, too.
+ */
+static void find_recorder(struct verdict_facts *facts)
+{
+	for (uint32_t i = 0; i < facts->parties_count; i++) {
+		struct verdict_party known = facts->parties[i];
+
+		if (known.role != ROLE_RECORDER)
+			continue;
+		for (uint32_t j = 0; j < facts->parties_count; j++) {
+			struct verdict_party *party = &facts->parties[j];
+
+			if (party->role == ROLE_OTHER && is_same(party->program, known.program) &&
+			    is_same(party->unit, known.unit) && is_same(party->cgroup, known.cgroup))
+				party->role = ROLE_RECORDER;
+		}
+	}
+}
+
 static int compare_texts(const char *one, const char *other)
 {
 	return one && other ? strcmp(one, other) : (one != NULL) - (other != NULL);
@@ -336,20 +357,25 @@ static int add_loss(struct verdict_facts *facts, sqlite3_stmt *row)
 /* ---- queries ---- */
 
 #define OF_CAPTURE " WHERE capture_id = ?1 "
-#define TEXT_OF(number) #number
-#define FIRST(rows) " LIMIT " TEXT_OF(rows)
+/* The growth of statistics that existed at both times. total() does not overflow. */
+#define GROWN(names) "CAST(total(max(0, after - before)) FILTER (WHERE name " names ") AS INTEGER)"
+/* What was measured of interrupts is finer than the kernel's own sums, which may be in ticks. */
+#define INTERRUPTS(kind)                                                                                     \
+	"CAST(ifnull((SELECT total(ns) FROM interrupt" OF_CAPTURE "AND kind = '" kind "' HAVING count(*)), " \
+	"total(m.ns) FILTER (WHERE part = '" kind "')) AS INTEGER)"
 
+/* clang-format off */
 static const char capture_sql[] =
 	"SELECT trigger_mode, resource, cgroup, triggered_at, state = 'interrupted', ended_at - triggered_at "
 	"+ ifnull((SELECT history_ns FROM rule r WHERE r.rule_id = c.rule_id), history_ns), "
 	"(SELECT cpus FROM run r WHERE r.run_id = c.run_id), "
-	"100.0 * max(ifnull(1.0 * observed_us / nullif(window_us, 0), 0), ifnull(("
-	"SELECT 1000.0 * (max(iif(c.kind = 'full', p.full_us, p.some_us)) - min(iif(c.kind = 'full', p.full_us, p.some_us))) "
+	"100.0 * max(ifnull(1.0 * observed_us / nullif(window_us, 0), 0), ifnull((SELECT 1000.0 "
+	"* (max(iif(c.kind = 'full', p.full_us, p.some_us)) - min(iif(c.kind = 'full', p.full_us, p.some_us))) "
 	"/ nullif(max(p.at) - min(p.at), 0) FROM pressure p WHERE p.capture_id = c.capture_id "
 	"AND p.resource = c.resource AND p.scope = ifnull(c.cgroup, 'system')), 0)) FROM capture c" OF_CAPTURE;
 
-static const char account_sql[] = "SELECT victim, account, threads, ns FROM account" OF_CAPTURE
-				  "ORDER BY victim" FIRST(ROWS_MAX);
+static const char account_sql[] =
+	"SELECT victim, account, threads, ns FROM account" OF_CAPTURE "ORDER BY victim LIMIT " ROWS_MAX;
 
 /* A victim's text is not taken apart: a name may look like a name and a place. */
 static const char victim_sql[] =
@@ -357,95 +383,83 @@ static const char victim_sql[] =
 	"UNION SELECT p.comm || ifnull(' in ' || ifnull(p.unit, p.cgroup), ''), p.comm, p.unit, p.cgroup "
 	"FROM usage u JOIN process p USING(process_id)" OF_CAPTURE "AND u.role = 'target' "
 	"UNION SELECT comm || ifnull(' in ' || ifnull(unit, cgroup), ''), comm, unit, cgroup FROM ended" OF_CAPTURE
-	"AND role = 'target' ORDER BY 1, 2, 3, 4" FIRST(ROWS_MAX);
+	"AND role = 'target' ORDER BY 1, 2, 3, 4 LIMIT " ROWS_MAX;
 
 /* Kernel threads of a kind are one party: without the number of a CPU. */
 static const char party_sql[] =
 	"SELECT victim, wait, role, iif(role = 'kernel' AND instr(program, '/'), "
 	"substr(program, 1, instr(program, '/') - 1), program) AS program, unit, cgroup, where_text, then_account, tgid, "
 	"processes, ns FROM blame" OF_CAPTURE "ORDER BY victim, wait, role, 4, unit, "
-	"iif(unit IS NULL OR program IS NULL, cgroup, NULL), iif(program IS NULL, where_text, NULL), ns DESC, cgroup, "
-	"where_text, then_account" FIRST(ROWS_MAX);
-
-/* The growth of statistics that existed at both times. total() does not overflow. */
-#define GROWN(names) "CAST(total(max(0, after - before)) FILTER (WHERE name " names ") AS INTEGER)"
+	"iif(unit IS NULL OR program IS NULL, cgroup, NULL), iif(program IS NULL, where_text, NULL), "
+	"ns DESC, cgroup, where_text, then_account LIMIT " ROWS_MAX;
 
 static const char quota_sql[] =
 	"SELECT scope, 'cpu.max', max(ifnull(after, before)) FILTER (WHERE name = 'quota_usec') AS quota, "
-	"max(ifnull(after, before)) FILTER (WHERE name = 'period_usec'), " GROWN("= 'nr_throttled'") ", " GROWN(
-		"= 'nr_periods'") ", 0, 0 FROM statistic" OF_CAPTURE "AND source IN ('cpu.max', 'cpu.stat') "
-				  "AND scope <> 'system' GROUP BY scope HAVING quota IS NOT NULL ORDER BY scope" FIRST(
-					  64);
+	"max(ifnull(after, before)) FILTER (WHERE name = 'period_usec'), "
+	GROWN("= 'nr_throttled'") ", " GROWN("= 'nr_periods'") ", 0, 0 FROM statistic" OF_CAPTURE
+	"AND source IN ('cpu.max', 'cpu.stat') AND scope <> 'system' GROUP BY scope HAVING quota IS NOT NULL "
+	"ORDER BY scope LIMIT 64";
 
 /* memory.events of the cgroup that fired has those of the cgroups below; of a cgroup above it, those of strangers. */
 static const char limit_sql[] =
-	"SELECT e.scope, 'memory.' || e.name, (SELECT max(ifnull(v.after, v.before)) FROM statistic v WHERE v.capture_id = ?1 "
-	"AND v.scope = e.scope AND v.source = 'memory.' || e.name AND v.name = 'bytes'), 0, max(e.after - e.before) AS met, 0, "
-	"(SELECT " GROWN(
-		"GLOB 'workingset_refault_*'") " FROM statistic r WHERE r.capture_id = ?1 AND r.scope = e.scope "
-					       "AND r.source = 'memory.stat'), 0 FROM statistic e JOIN capture c USING(capture_id)" OF_CAPTURE
-					       "AND e.name IN ('max', 'high') AND e.after > e.before AND (e.source = 'memory.events.local' "
-					       "OR e.source = 'memory.events' AND e.scope = c.cgroup) GROUP BY e.scope, e.name ORDER BY met DESC, 1, 2" FIRST(
-						       64);
+	"SELECT e.scope, 'memory.' || e.name, (SELECT max(ifnull(v.after, v.before)) FROM statistic v "
+	"WHERE v.capture_id = ?1 AND v.scope = e.scope AND v.source = 'memory.' || e.name AND v.name = 'bytes'), 0, "
+	"max(e.after - e.before) AS met, 0, (SELECT " GROWN("GLOB 'workingset_refault_*'") " FROM statistic r "
+	"WHERE r.capture_id = ?1 AND r.scope = e.scope AND r.source = 'memory.stat'), 0 "
+	"FROM statistic e JOIN capture c USING(capture_id)" OF_CAPTURE
+	"AND e.name IN ('max', 'high') AND e.after > e.before AND (e.source = 'memory.events.local' "
+	"OR e.source = 'memory.events' AND e.scope = c.cgroup) GROUP BY e.scope, e.name ORDER BY met DESC, 1, 2 LIMIT 64";
 
 /* A rule for the host has no memory.events: reclaim scanned the cgroup that met its limit, or is below one that did. */
 static const char scanned_sql[] =
 	"SELECT cgroup, NULL, NULL, 0, 0, 0, refaulted_bytes / 4096, 1 FROM cgroup_memory" OF_CAPTURE
-	"AND cgroup <> '/' AND scanned_bytes > 0 ORDER BY scanned_bytes DESC, cgroup" FIRST(16);
+	"AND cgroup <> '/' AND scanned_bytes > 0 ORDER BY scanned_bytes DESC, cgroup LIMIT 16";
 
 static const char kill_sql[] =
-	"SELECT how, comm, unit, k.cgroup, k.limit_cgroup, at, tgid, rss_bytes, limit_bytes "
-	"FROM killed k JOIN capture c USING(capture_id)" OF_CAPTURE "AND role = 'target' AND how <> 'signal' "
-	"AND comm IS NOT NULL ORDER BY abs(1.0 * at - triggered_at), tgid" FIRST(64);
+	"SELECT k.how, k.comm, k.unit, k.cgroup, k.limit_cgroup, k.at, k.tgid, k.rss_bytes, k.limit_bytes "
+	"FROM killed k JOIN capture c USING(capture_id)" OF_CAPTURE "AND k.role = 'target' AND k.how <> 'signal' "
+	"AND k.comm IS NOT NULL ORDER BY abs(1.0 * k.at - c.triggered_at), k.tgid LIMIT 64";
 
 static const char growth_sql[] =
 	"SELECT program, unit, cgroup, role = 'target', tgid, processes, grown_bytes, rss_bytes FROM memory_group" OF_CAPTURE
-	"AND role <> 'kernel' AND grown_bytes > 0 ORDER BY grown_bytes DESC, program, unit, cgroup" FIRST(64);
+	"AND role <> 'kernel' AND grown_bytes > 0 ORDER BY grown_bytes DESC, program, unit, cgroup LIMIT 64";
 
 static const char disk_sql[] =
-	"SELECT device, " GROWN("IN ('reads', 'writes')") ", " GROWN("IN ('read_bytes', 'write_bytes')") ", " GROWN(
-		"= 'busy_ms'") " AS busy, " GROWN("IN ('read_ms', 'write_ms')") ", max(to_at) - min(from_at) FROM statistic" OF_CAPTURE
-										"AND source = 'diskstats' GROUP BY device ORDER BY busy DESC, device" FIRST(
-											1);
+	"SELECT device, " GROWN("IN ('reads', 'writes')") ", " GROWN("IN ('read_bytes', 'write_bytes')") ", "
+	GROWN("= 'busy_ms'") " AS busy, " GROWN("IN ('read_ms', 'write_ms')") ", max(to_at) - min(from_at) "
+	"FROM statistic" OF_CAPTURE "AND source = 'diskstats' GROUP BY device ORDER BY busy DESC, device LIMIT 1";
 
 /* A program counts as one of a crowd from a thousandth of all CPU time on, which is what makes a row of blame. */
 static const char usage_sql[] =
 	"WITH used AS (SELECT p.comm, ifnull(p.unit, p.cgroup) AS place, u.role, u.from_at, u.to_at, u.cpu_ns, u.run_delay_ns, "
-	"ifnull(u.read_bytes, 0) + ifnull(u.write_bytes, 0) AS bytes FROM usage u LEFT JOIN process p USING(process_id)" OF_CAPTURE
+	"ifnull(u.read_bytes, 0) + ifnull(u.write_bytes, 0) AS bytes "
+	"FROM usage u LEFT JOIN process p USING(process_id)" OF_CAPTURE
 	"UNION ALL SELECT comm, ifnull(unit, cgroup), role, NULL, NULL, cpu_ns, run_delay_ns, read_bytes + write_bytes "
-	"FROM ended" OF_CAPTURE
-	"), programs AS (SELECT place FROM used WHERE comm IS NOT NULL AND role <> 'kernel' "
+	"FROM ended" OF_CAPTURE "), programs AS (SELECT place FROM used WHERE comm IS NOT NULL AND role <> 'kernel' "
 	"GROUP BY comm, place HAVING total(cpu_ns) > (SELECT total(cpu_ns) FROM used) / 1000) "
 	"SELECT max(to_at) - min(from_at), total(cpu_ns) + total(run_delay_ns), CAST(total(bytes) AS INTEGER), "
 	"CAST(total(bytes) FILTER (WHERE role = 'target') AS INTEGER), (SELECT count(*) FROM programs), "
 	"(SELECT count(DISTINCT place) FROM programs) FROM used";
 
-/* What was measured of interrupts is finer than the kernel's own sums, which may be in ticks. */
-#define INTERRUPTS(kind)                                                                                     \
-	"CAST(ifnull((SELECT total(ns) FROM interrupt" OF_CAPTURE "AND kind = '" kind "' HAVING count(*)), " \
-	"total(m.ns) FILTER (WHERE part = '" kind "')) AS INTEGER)"
+static const char machine_sql[] =
+	"SELECT CAST(total(m.ns) AS INTEGER), " INTERRUPTS("irq") ", " INTERRUPTS("softirq") ", "
+	"CAST(total(m.ns) FILTER (WHERE part = 'steal') AS INTEGER), b.name, b.ns FROM machine_time m LEFT JOIN "
+	"(SELECT ifnull(name, 'interrupt ' || number) AS name, ns FROM interrupt" OF_CAPTURE
+	"AND (name IS NOT NULL OR number IS NOT NULL) ORDER BY ns DESC, 1 LIMIT 1) b WHERE m.capture_id = ?1";
 
-static const char machine_sql[] = "SELECT CAST(total(m.ns) AS INTEGER), " INTERRUPTS("irq") ", " INTERRUPTS(
-	"softirq") ", "
-		   "CAST(total(m.ns) FILTER (WHERE part = 'steal') AS INTEGER), b.name, b.ns FROM machine_time m LEFT JOIN "
-		   "(SELECT ifnull(name, 'interrupt ' || number) AS name, ns FROM interrupt" OF_CAPTURE
-		   "AND (name IS NOT NULL OR number IS NOT NULL) ORDER BY ns DESC, 1" FIRST(
-			   1) ") b WHERE m.capture_id = ?1";
-
-static const char memory_sql[] = "SELECT " GROWN("GLOB 'allocstall_*'") ", " GROWN(
-	"IN ('pgscan_direct', 'pgscan_kswapd')") ", "
-						 "ifnull((SELECT " GROWN("GLOB 'workingset_refault_*'") " FROM statistic r JOIN capture c USING(capture_id)" OF_CAPTURE "AND r.scope = c.cgroup AND r.source = 'memory.stat' HAVING count(*)), " GROWN(
-							 "GLOB 'workingset_refault_*'") "), "
-											"EXISTS (SELECT 1 FROM statistic" OF_CAPTURE
-											"AND source = 'memory.current') "
-											"OR EXISTS (SELECT 1 FROM cgroup_memory" OF_CAPTURE
-											") FROM statistic" OF_CAPTURE
-											"AND scope = 'system' AND source = 'vmstat'";
+static const char memory_sql[] =
+	"SELECT " GROWN("GLOB 'allocstall_*'") ", " GROWN("IN ('pgscan_direct', 'pgscan_kswapd')") ", "
+	"ifnull((SELECT " GROWN("GLOB 'workingset_refault_*'") " FROM statistic r JOIN capture c USING(capture_id)" OF_CAPTURE
+	"AND r.scope = c.cgroup AND r.source = 'memory.stat' HAVING count(*)), " GROWN("GLOB 'workingset_refault_*'") "), "
+	"EXISTS (SELECT 1 FROM statistic" OF_CAPTURE "AND source = 'memory.current') "
+	"OR EXISTS (SELECT 1 FROM cgroup_memory" OF_CAPTURE ") FROM statistic" OF_CAPTURE
+	"AND scope = 'system' AND source = 'vmstat'";
 
 /* Losses of stacks and intervals change no account. */
 static const char loss_sql[] =
-	"SELECT reason, percent FROM data_quality" OF_CAPTURE
-	"AND unit IN ('sample', 'cpu') ORDER BY percent DESC, events DESC, reason" FIRST(1);
+	"SELECT reason, percent FROM data_quality" OF_CAPTURE "AND unit IN ('sample', 'cpu') "
+	"ORDER BY percent DESC, events DESC, reason LIMIT 1";
+/* clang-format on */
 
 /* Accounts are before what belongs to victims. */
 static const struct part {
@@ -493,6 +507,7 @@ int verdict_facts_load(sqlite3 *sqlite, int64_t capture_id, struct verdict_facts
 		if (!i && !rows)
 			return -ENOENT;
 	}
+	find_recorder(&facts);
 	if (facts.parties_count)
 		qsort(facts.parties, facts.parties_count, sizeof(*facts.parties), compare_parties);
 	facts.unseen |= (facts.victims_count ? 0U : UNSEEN_ACCOUNTS) | (facts.disk.name ? 0U : UNSEEN_DISKS) |

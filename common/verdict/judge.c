@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/cgroup_path.h"
 #include "common/cleanup.h"
-#include "common/verdict/verdict.h"
+#include "common/verdict/sums.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,16 +31,8 @@
 /* A disk with requests in flight for so much of the time is busy. */
 #define BUSY_PERCENT 50.0
 
-static double percent_of(uint64_t part, uint64_t all)
-{
-	double percent = all ? 100 * (double)part / (double)all : 0;
-
-	return percent > 100 ? 100 : percent;
-}
-
 /* ---- waits ---- */
 
-#define WAIT(account) (1U << (account))
 #define WAITS_CPU (WAIT(ACCOUNT_QUEUED) | WAIT(ACCOUNT_THROTTLED))
 /* A thread that reads what its limit evicted waits for a disk, and for memory while the kernel counts it as a memory stall. */
 #define WAITS_IO (WAIT(ACCOUNT_IO) | WAIT(ACCOUNT_MEMORY))
@@ -67,21 +59,13 @@ static unsigned int waits_beside(const struct verdict_facts *facts, uint8_t wait
 	return WAIT(wait) & WAITS_CPU ? WAITS_CPU : WAIT(wait) & WAITS_IO ? WAITS_IO : WAIT(wait);
 }
 
-/* Another host is not known by its name, but it is known that the network was waited for. */
-static bool is_blamed(const struct verdict_party *party)
-{
-	if (party->role == ROLE_UNKNOWN)
-		return party->wait == ACCOUNT_NETWORK && !party->where;
-	return party->role != ROLE_NOBODY;
-}
-
 /* The victim's sums of what is charged to somebody. Its parties begin at `at`; returns where the next victim's do. */
 static uint32_t sum_blamed(const struct verdict_facts *facts, uint32_t victim, uint32_t at,
 			   uint64_t ret_ns[ACCOUNTS])
 {
 	memset(ret_ns, 0, ACCOUNTS * sizeof(*ret_ns));
 	for (; at < facts->parties_count && facts->parties[at].victim == victim; at++)
-		if (is_blamed(&facts->parties[at]))
+		if (sums_is_blamed(&facts->parties[at]))
 			ret_ns[facts->parties[at].wait] += facts->parties[at].ns;
 	return at;
 }
@@ -134,86 +118,12 @@ static void find_victim(const struct verdict_facts *facts, struct verdict *verdi
 
 /* ---- parties ---- */
 
-/* What of a wait is charged to parties of one sort, and the largest of them. */
-struct sum {
-	uint64_t ns;
-	const struct verdict_party *first;
-};
-
-struct sums {
-	struct sum own, interrupts, steal, quota, limit, device;
-	uint64_t neighbours_ns;
-	const struct verdict_party *neighbours[VERDICT_BLAMED_MAX]; /* with a name, the largest first */
-	uint64_t neighbours_count;                                  /* of all */
-	uint64_t unknown_ns, denied_ns, idle_ns;                    /* denied and idle are in unknown */
-};
-
-static void add(struct sum *sum, const struct verdict_party *party)
-{
-	sum->ns += party->ns;
-	if (!sum->first || party->ns > sum->first->ns)
-		sum->first = party;
-}
-
-/* ksoftirqd does nothing but handle soft interrupts. */
-static bool is_interrupts(const struct verdict_party *party)
-{
-	return party->role == ROLE_IRQ ||
-	       (party->role == ROLE_KERNEL && party->program && !strcmp(party->program, "ksoftirqd"));
-}
-
-/* Of one wait the parties come in the order of their size. */
-static void add_neighbour(struct sums *sums, const struct verdict_party *party)
-{
-	bool has_name = party->program || party->role == ROLE_RECORDER;
-
-	sums->neighbours_ns += party->ns;
-	sums->neighbours_count += has_name || party->processes < 1 ? 1 : (uint64_t)party->processes;
-	for (size_t i = 0; i < VERDICT_BLAMED_MAX && has_name; i++)
-		if (!sums->neighbours[i]) {
-			sums->neighbours[i] = party;
-			break;
-		}
-}
-
-static void add_party(struct sums *sums, const struct verdict_party *party)
-{
-	struct sum *of_role[BLAME_ROLES] = {
-		[ROLE_OWN] = &sums->own,     [ROLE_IRQ] = &sums->interrupts, [ROLE_STEAL] = &sums->steal,
-		[ROLE_QUOTA] = &sums->quota, [ROLE_LIMIT] = &sums->limit,    [ROLE_DEVICE] = &sums->device
-	};
-
-	if (is_interrupts(party)) {
-		add(&sums->interrupts, party);
-	} else if (of_role[party->role]) {
-		add(of_role[party->role], party);
-	} else if (party->role == ROLE_OTHER || party->role == ROLE_KERNEL || party->role == ROLE_RECORDER) {
-		add_neighbour(sums, party);
-	} else if (!is_blamed(party)) {
-		sums->unknown_ns += party->ns;
-		sums->idle_ns += party->role == ROLE_NOBODY ? party->ns : 0;
-		sums->denied_ns += party->where && !strcmp(party->where, "denied") ? party->ns : 0;
-	}
-}
-
-static struct sums sum_parties(const struct verdict_facts *facts, const struct verdict_victim *victim,
-			       unsigned int waits)
-{
-	struct sums sums = { 0 };
-
-	for (uint32_t i = 0; i < facts->parties_count; i++)
-		if (&facts->victims[facts->parties[i].victim] == victim &&
-		    (waits & WAIT(facts->parties[i].wait)))
-			add_party(&sums, &facts->parties[i]);
-	return sums;
-}
-
 /* The verdict, with what is charged to those whom it names. */
 static bool decide(struct verdict *verdict, enum verdict_kind kind, uint64_t ns)
 {
 	verdict->kind = kind;
 	verdict->blamed_ns = ns < verdict->waited_ns ? ns : verdict->waited_ns;
-	verdict->blamed_percent = percent_of(verdict->blamed_ns, verdict->waited_ns);
+	verdict->blamed_percent = sums_percent(verdict->blamed_ns, verdict->waited_ns);
 	return true;
 }
 
@@ -222,7 +132,7 @@ static void name(struct verdict *verdict, const struct verdict_party *party)
 {
 	if (party && verdict->blamed_count < VERDICT_BLAMED_MAX)
 		verdict->blamed[verdict->blamed_count++] =
-			(struct verdict_blamed){ party, percent_of(party->ns, verdict->waited_ns) };
+			(struct verdict_blamed){ party, sums_percent(party->ns, verdict->waited_ns) };
 }
 
 static bool decide_by_sum(struct verdict *verdict, enum verdict_kind kind, const struct sum *sum)
@@ -233,7 +143,7 @@ static bool decide_by_sum(struct verdict *verdict, enum verdict_kind kind, const
 
 static bool is_leading(const struct verdict *verdict, uint64_t ns)
 {
-	return percent_of(ns, verdict->waited_ns) >= LEADER_PERCENT;
+	return sums_percent(ns, verdict->waited_ns) >= LEADER_PERCENT;
 }
 
 /* Neighbours who are named together: each has its part, and all of them half of what all neighbours have. */
@@ -243,7 +153,7 @@ static bool decide_several(struct verdict *verdict, const struct sums *sums)
 	size_t count = 0;
 
 	while (count < VERDICT_BLAMED_MAX && sums->neighbours[count] &&
-	       percent_of(sums->neighbours[count]->ns, verdict->waited_ns) >= SEVERAL_PERCENT)
+	       sums_percent(sums->neighbours[count]->ns, verdict->waited_ns) >= SEVERAL_PERCENT)
 		ns += sums->neighbours[count++]->ns;
 	if (count < 2 || (double)ns < SEVERAL_PART * (double)sums->neighbours_ns)
 		return false;
@@ -283,12 +193,15 @@ static bool decide_by_largest(struct verdict *verdict, const struct sums *sums, 
 			   { VERDICT_INTERRUPTS, &sums->interrupts },
 			   { VERDICT_STEAL, &sums->steal } },
 	  *most = &candidates[0];
+	uint64_t neighbour_ns = sums->neighbours[0] ? sums->neighbours[0]->ns : 0;
 
 	for (size_t i = 1; i < ARRAY_SIZE(candidates); i++)
 		if (candidates[i].sum->ns > most->sum->ns)
 			most = &candidates[i];
-	if (is_leading(verdict, most->sum->ns) &&
-	    !(sums->neighbours[0] && sums->neighbours[0]->ns > most->sum->ns))
+	/* those who have no name have more than anybody with one */
+	if (sums->denied_ns > most->sum->ns && sums->denied_ns > neighbour_ns)
+		return false;
+	if (is_leading(verdict, most->sum->ns) && neighbour_ns <= most->sum->ns)
 		return decide_by_sum(verdict, most->kind, most->sum);
 	return decide_neighbours(verdict, sums);
 }
@@ -362,9 +275,9 @@ static bool decide_quota(const struct verdict_facts *facts, struct verdict *verd
 
 	all_ns = sum_of(verdict->victim->ns, WAITS_CPU);
 	if (!(waits_beside(facts, verdict->wait) & WAIT(ACCOUNT_THROTTLED)) ||
-	    percent_of(ns, all_ns) < LEADER_PERCENT)
+	    sums_percent(ns, all_ns) < LEADER_PERCENT)
 		return false;
-	sums = sum_parties(facts, verdict->victim, WAIT(ACCOUNT_THROTTLED));
+	sums = sums_make(facts, verdict->victim, WAIT(ACCOUNT_THROTTLED));
 	verdict->wait = ACCOUNT_THROTTLED;
 	verdict->waited_ns = all_ns;
 	find_quota(facts, sums.quota.first, verdict);
@@ -388,12 +301,12 @@ static bool decide_limit(const struct verdict_facts *facts, struct verdict *verd
 {
 	unsigned int waits = waits_beside(facts, verdict->wait);
 	const struct verdict_limit *limit = find_memory_limit(facts, verdict->victim);
-	struct sums sums = sum_parties(facts, verdict->victim, WAIT(ACCOUNT_MEMORY));
+	struct sums sums = sums_make(facts, verdict->victim, WAIT(ACCOUNT_MEMORY));
 	uint64_t ns = sums.limit.ns, all_ns = sum_of(verdict->victim->ns, waits);
 	bool is_read_again = (waits & WAIT(ACCOUNT_IO)) && is_refaulting(facts) &&
 			     ((limit && !limit->is_concluded) || (ns && !is_host_short(facts)));
 
-	if (!(waits & WAIT(ACCOUNT_MEMORY)) || (percent_of(ns, all_ns) < LEADER_PERCENT && !is_read_again))
+	if (!(waits & WAIT(ACCOUNT_MEMORY)) || (sums_percent(ns, all_ns) < LEADER_PERCENT && !is_read_again))
 		return false;
 	if (is_read_again)
 		ns += verdict->victim->ns[ACCOUNT_IO];
@@ -460,7 +373,7 @@ static bool decide_negligible(const struct verdict_facts *facts, struct verdict 
 {
 	const struct verdict_victim *victim = verdict->victim;
 	uint64_t ran_ns = victim->ns[ACCOUNT_RAN];
-	double percent = percent_of(verdict->waited_ns, verdict->waited_ns + ran_ns);
+	double percent = sums_percent(verdict->waited_ns, verdict->waited_ns + ran_ns);
 	bool is_within_tolerance = verdict->waited_ns < TOLERANCE_NS;
 
 	if (facts->resource == PSI_IRQ)
@@ -469,9 +382,9 @@ static bool decide_negligible(const struct verdict_facts *facts, struct verdict 
 	    !is_within_tolerance)
 		return false;
 	if (facts->fired == FIRED_NOTHING)
-		is_within_tolerance |= percent_of(verdict->waited_ns, facts->span_ns) < TOLERANCE_PERCENT;
+		is_within_tolerance |= sums_percent(verdict->waited_ns, facts->span_ns) < TOLERANCE_PERCENT;
 	/* time that was not seen may be waiting */
-	if (percent_of(victim->ns[ACCOUNT_REST], sum_of(victim->ns, ~0U)) >= NEGLIGIBLE_PERCENT)
+	if (sums_percent(victim->ns[ACCOUNT_REST], sum_of(victim->ns, ~0U)) >= NEGLIGIBLE_PERCENT)
 		return false;
 	if (percent >= NEGLIGIBLE_PERCENT && !is_within_tolerance)
 		return false;
@@ -541,7 +454,7 @@ static bool decide_io(const struct verdict_facts *facts, const struct sums *sums
 		return decide(verdict, VERDICT_DEVICE, verdict->waited_ns);
 	if (decide_by_largest(verdict, sums, VERDICT_OWN_IO))
 		return true;
-	if (percent_of(disk->busy_ns, disk->span_ns) < BUSY_PERCENT &&
+	if (sums_percent(disk->busy_ns, disk->span_ns) < BUSY_PERCENT &&
 	    (!disk->requests || disk->wait_ns / disk->requests < SLOW_REQUEST_NS))
 		return false;
 	return decide(verdict, VERDICT_DEVICE, sums->device.ns);
@@ -661,7 +574,7 @@ static unsigned int judge(const struct verdict_facts *facts, struct verdict *ver
 		return waits;
 	if (decide_quota(facts, verdict) || decide_limit(facts, verdict))
 		return waits_beside(facts, verdict->wait);
-	sums = sum_parties(facts, verdict->victim, WAIT(verdict->wait));
+	sums = sums_make(facts, verdict->victim, WAIT(verdict->wait));
 	verdict->waited_ns = verdict->victim->ns[verdict->wait];
 	verdict->unknown_ns = sums.unknown_ns;
 	decide_by_wait(facts, &sums, verdict);
@@ -675,9 +588,9 @@ struct verdict verdict_judge(const struct verdict_facts *facts)
 	unsigned int waits = judge(facts, &verdict);
 
 	if (verdict.victim)
-		sums = sum_parties(facts, verdict.victim, waits);
+		sums = sums_make(facts, verdict.victim, waits);
 	verdict.own_ns = sums.own.ns;
-	verdict.own_percent = percent_of(sums.own.ns, verdict.waited_ns);
+	verdict.own_percent = sums_percent(sums.own.ns, verdict.waited_ns);
 	verdict.unknown_ns = sums.unknown_ns;
 	verdict.idle_ns = sums.idle_ns;
 	verdict.unseen = find_unseen(facts, &sums, &verdict);

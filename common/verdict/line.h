@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LINE_PARTS 24U
+#define LINE_PARTS 40U
 #define LINE_WORDS_BYTES 768U
 
 struct line {

@@ -180,7 +180,11 @@ static void say_own(struct line *line, const struct verdict *verdict)
 		if (verdict->blamed[i].party->role == ROLE_OWN)
 			return;
 	if (verdict->waited_ns)
-		line_words(line, "; its own threads %s", percent(verdict->own_percent, part));
+		line_words(line, "; its own %s %s",
+			   verdict->wait == ACCOUNT_IO       ? "I/O"
+			   : verdict->wait == ACCOUNT_MEMORY ? "growth"
+							     : "threads",
+			   percent(verdict->own_percent, part));
 }
 
 /* Who released the lock to those who waited, most of the time, and where. */
@@ -388,9 +392,11 @@ char *verdict_culprit_text(const struct verdict_facts *facts, const struct verdi
 			line_words(&line, "no program grew by as much as was killed");
 		break;
 	case VERDICT_QUOTA:
-	case VERDICT_LIMIT:
 		say_limit_met(&line, verdict);
 		say_own(&line, verdict);
+		break;
+	case VERDICT_LIMIT:
+		say_limit_met(&line, verdict);
 		break;
 	case VERDICT_OWN_THREADS:
 	case VERDICT_LOCK:

@@ -193,6 +193,9 @@ static const struct kind_case {
 	{ "denied processes", "cpu 60",
 	  "ran 10, queued 90, queued 85 unknown - denied, queued 5 own web", "",
 	  "undetermined", 0, "", "", "processes that root's policy denies" },
+	{ "denied processes with more than own threads", "cpu 60",
+	  "ran 10, queued 90, queued 55 unknown - denied, queued 35 own web", "",
+	  "undetermined", 0, "", "", "processes that root's policy denies" },
 	{ "idle CPUs", "cpu 60",
 	  "ran 10, queued 90, queued 85 nobody, queued 5 own web", "", "undetermined", 0, "", "", "" },
 	{ "time that was not seen", "cpu 3",
@@ -338,6 +341,21 @@ START_TEST(victims_have_the_names_of_their_rows)
 END_TEST
 
 /* ---- parties ---- */
+
+START_TEST(the_recorder_is_one_party)
+{
+	_cleanup_(verdict_facts_free) struct verdict_facts facts = { 0 };
+
+	add_case(&(struct kind_case){
+		.fired = "io 60",
+		.rows = "ran 9, io 90, queued 1, io 50 other bourdond, io 40 other b, queued 1 recorder bourdond",
+		.more = "" });
+	facts = load();
+	ck_assert_str_eq(facts.parties[1].program, "bourdond");
+	ck_assert_int_eq(facts.parties[1].role, ROLE_RECORDER);
+	ck_assert_int_eq(facts.parties[2].role, ROLE_OTHER);
+}
+END_TEST
 
 START_TEST(rows_of_a_party_are_one)
 {
@@ -537,6 +555,7 @@ SUITE(verdict)
 	tcase_add_loop_test(rows, kinds_have_an_order, 0, ARRAY_SIZE(cases));
 	tcase_add_test(rows, a_name_names_nobody_else);
 	tcase_add_test(rows, victims_have_the_names_of_their_rows);
+	tcase_add_test(rows, the_recorder_is_one_party);
 	tcase_add_test(rows, rows_of_a_party_are_one);
 	tcase_add_test(rows, a_capture_that_is_not_there);
 	suite_add_tcase(suite, rows);
