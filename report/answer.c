@@ -28,16 +28,11 @@ static int keep_texts(struct answer *answer, const struct query *query)
 {
 	const struct {
 		const char *column, **text;
-	} texts[] = { { "rule", &answer->rule },
-		      { "source", &answer->source },
-		      { "resource", &answer->resource },
-		      { "kind", &answer->kind },
-		      { "cgroup", &answer->cgroup },
-		      { "state", &answer->state },
-		      { "hostname", &answer->hostname },
-		      { "trigger_mode", &answer->trigger_mode },
-		      { "asked_by", &answer->asked_by },
-		      { "asked_for", &answer->asked_for },
+	} texts[] = { { "rule", &answer->rule },         { "source", &answer->source },
+		      { "resource", &answer->resource }, { "kind", &answer->kind },
+		      { "cgroup", &answer->cgroup },     { "state", &answer->state },
+		      { "hostname", &answer->hostname }, { "trigger_mode", &answer->trigger_mode },
+		      { "asked_by", &answer->asked_by }, { "asked_for", &answer->asked_for },
 		      { "verdict", &answer->stored } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -295,7 +290,8 @@ static const char *say_shortage(struct answer *answer)
 	if (facts->fired == FIRED_BASELINE)
 		return "nothing: the rule was calm";
 	if (facts->fired == FIRED_KILL)
-		return answer->judged.verdict.kill ? NULL : "memory: a target was killed, and its row was not kept";
+		return answer->judged.verdict.kill ? NULL
+						   : "memory: a target was killed, and its row was not kept";
 	if (facts->resource >= PSI_RESOURCES)
 		return answer_say(answer, "nothing fired: %s asked for %s",
 				  answer->asked_by ? answer->asked_by : "somebody",
@@ -376,8 +372,8 @@ static const char *say_blamed(struct answer *answer, const struct verdict_blamed
 					duration((double)blamed->party->ns, time));
 
 	if (with_own)
-		bytes += (size_t)snprintf(numbers + bytes, sizeof(numbers) - bytes, "; its own threads %.0f %%",
-					  answer->judged.verdict.own_percent);
+		bytes += (size_t)snprintf(numbers + bytes, sizeof(numbers) - bytes,
+					  "; its own threads %.0f %%", answer->judged.verdict.own_percent);
 	return answer_say(answer, "%s%s",
 			  verdict_party_text(blamed->party, columns ? columns - bytes : 0, name), numbers);
 }
@@ -523,11 +519,10 @@ static void add_crowd(struct answer *answer)
 	const struct verdict *verdict = &answer->judged.verdict;
 
 	add_line(answer, "culprit", LAYOUT_STRONG,
-		 facts->programs
-			 ? answer_say(answer, "no single culprit: %" PRIu32 " %s in %" PRIu32 " %s", facts->programs,
-				      plural(facts->programs, "program", "programs"), facts->units,
-				      plural(facts->units, "unit", "units"))
-			 : "no single culprit");
+		 facts->programs ? answer_say(answer, "no single culprit: %" PRIu32 " %s in %" PRIu32 " %s",
+					      facts->programs, plural(facts->programs, "program", "programs"),
+					      facts->units, plural(facts->units, "unit", "units"))
+				 : "no single culprit");
 	add_line(answer, "", LAYOUT_PLAIN,
 		 verdict->wait == ACCOUNT_QUEUED && facts->wanted > 0
 			 ? answer_say(answer, "%.1f threads wanted %" PRIu32 " %s; its own threads %.0f %%",
@@ -546,7 +541,8 @@ static void add_several(struct answer *answer, bool are_spare)
 		is_own |= verdict->blamed[i].party->role == ROLE_OWN;
 	for (uint32_t i = 0; i < verdict->blamed_count; i++)
 		if (!i && !are_spare)
-			add_line(answer, "culprit", LAYOUT_STRONG, say_blamed(answer, &verdict->blamed[i], !is_own));
+			add_line(answer, "culprit", LAYOUT_STRONG,
+				 say_blamed(answer, &verdict->blamed[i], !is_own));
 		else
 			add_spare_line(answer, "", say_blamed(answer, &verdict->blamed[i], false));
 }
@@ -720,12 +716,13 @@ static struct rows *account_rows(const struct answer *answer)
 		all += victim->ns[i];
 	for (uint8_t i = 0; rows && victim && i < ACCOUNTS && !result; i++)
 		if (victim->ns[i])
-			result = rows_add(rows, (struct value[]){
-							value_number(answer->report->capture_id),
-							value_text(victim->text), value_text(account_names[i]),
-							value_number((int64_t)victim->threads),
-							value_number((int64_t)victim->ns[i]),
-							value_percent((int64_t)victim->ns[i], (int64_t)all) });
+			result = rows_add(
+				rows,
+				(struct value[]){ value_number(answer->report->capture_id),
+						  value_text(victim->text), value_text(account_names[i]),
+						  value_number((int64_t)victim->threads),
+						  value_number((int64_t)victim->ns[i]),
+						  value_percent((int64_t)victim->ns[i], (int64_t)all) });
 	return filled(rows, result);
 }
 
@@ -752,9 +749,9 @@ static const char *party_name(struct answer *answer, const struct verdict_party 
 /* The victim's rows of view blame_share, each with the columns of blame. */
 static struct rows *blame_rows(struct answer *answer)
 {
-	static const char *const names[] = { "capture_id", "victim",     "wait",        "role",   "party",
-					     "ns",         "percent",    "program",     "unit",   "cgroup",
-					     "tgid",       "processes",  "where_text",  "then_account" };
+	static const char *const names[] = { "capture_id", "victim",    "wait",       "role",        "party",
+					     "ns",         "percent",   "program",    "unit",        "cgroup",
+					     "tgid",       "processes", "where_text", "then_account" };
 	const struct verdict_facts *facts = &answer->judged.facts;
 	const struct verdict_victim *victim = answer->judged.verdict.victim;
 	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
@@ -766,18 +763,16 @@ static struct rows *blame_rows(struct answer *answer)
 		if (&facts->victims[party->victim] != victim)
 			continue;
 		result = rows_add(
-			rows, (struct value[]){ value_number(answer->report->capture_id),
-						value_text(victim->text), value_text(account_names[party->wait]),
-						value_text(blame_role_names[party->role]),
-						value_text(party_name(answer, party)),
-						value_number((int64_t)party->ns),
-						value_percent((int64_t)party->ns,
-							      (int64_t)waited_ns(facts, party)),
-						value_text(party->program), value_text(party->unit),
-						value_text(party->cgroup),
-						number_if(party->tgid, party->tgid),
-						number_if(party->processes, party->processes),
-						value_text(party->where), value_text(party->then_account) });
+			rows, (struct value[]){
+				      value_number(answer->report->capture_id), value_text(victim->text),
+				      value_text(account_names[party->wait]),
+				      value_text(blame_role_names[party->role]),
+				      value_text(party_name(answer, party)), value_number((int64_t)party->ns),
+				      value_percent((int64_t)party->ns, (int64_t)waited_ns(facts, party)),
+				      value_text(party->program), value_text(party->unit),
+				      value_text(party->cgroup), number_if(party->tgid, party->tgid),
+				      number_if(party->processes, party->processes), value_text(party->where),
+				      value_text(party->then_account) });
 	}
 	return filled(rows, result);
 }
@@ -827,12 +822,12 @@ static struct rows *line_rows(const struct answer *answer)
 int answer_rows(struct answer *answer, struct rows *ret_rows)
 {
 	static const char *const names[] = {
-		"capture_id",   "hostname",     "verdict",      "verdict_version", "stored_verdict",
-		"victim",       "accounts",     "wait",         "waited_ns",       "blame",
-		"blamed",       "blamed_percent", "own_percent", "limit_cgroup",   "limit_name",
-		"limit_value",  "killed_comm",  "killed_tgid",  "killed_how",      "not_examined",
-		"lost_percent", "lost_reason",  "function",     "stack_id",        "onset_at",
-		"goes_on",      "remedy",       "headline",     "lines",
+		"capture_id",   "hostname",       "verdict",     "verdict_version", "stored_verdict",
+		"victim",       "accounts",       "wait",        "waited_ns",       "blame",
+		"blamed",       "blamed_percent", "own_percent", "limit_cgroup",    "limit_name",
+		"limit_value",  "killed_comm",    "killed_tgid", "killed_how",      "not_examined",
+		"lost_percent", "lost_reason",    "function",    "stack_id",        "onset_at",
+		"goes_on",      "remedy",         "headline",    "lines",
 	};
 	const struct verdict *verdict = &answer->judged.verdict;
 	const struct verdict_facts *facts = &answer->judged.facts;

@@ -325,8 +325,8 @@ static int read_capture(struct export *export, int64_t capture_id)
 	capture->from_ms = export_ms(capture, capture->began_at);
 	capture->to_ms = export_ms(capture, capture->ended_at);
 	if (!capture->state || !capture->rule || !capture->fired || !capture->kind || !capture->cgroup ||
-	    !capture->verdict || !capture->note || !capture->hostname ||
-	    !capture->kernel || !capture->version)
+	    !capture->verdict || !capture->note || !capture->hostname || !capture->kernel ||
+	    !capture->version)
 		return -ENOMEM;
 	return make_title(profile, capture);
 }

@@ -17,8 +17,7 @@ struct export_capture {
 	int64_t from_ms, to_ms; /* its begin and its end, from the trigger; whole ms */
 	int64_t period_ns;      /* CPU time that a sample stands for */
 	/* texts of the profile, "" if not known. fired: a resource, or "kill"; verdict: its headline */
-	const char *state, *rule, *fired, *kind, *cgroup, *verdict, *note, *hostname, *kernel,
-		*version;
+	const char *state, *rule, *fired, *kind, *cgroup, *verdict, *note, *hostname, *kernel, *version;
 	const char *title; /* one line: which capture, of what, when */
 };
 

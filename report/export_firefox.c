@@ -41,7 +41,9 @@ static const char marker_schema_json[] =
 		"beganBefore", "Began before the capture",
 		"duration") "]},"
 			    "{\"name\":\"Trigger\",\"tooltipLabel\":\"{marker.name}\",\"tableLabel\":\"{marker.data.capture}\"," SHOWN
-			    ",\"data\":[" FIELD("capture", "Capture", "string") "," FIELD("verdict", "Verdict", "string") "]},"
+			    ",\"data\":[" FIELD("capture", "Capture", "string") "," FIELD(
+				    "verdict", "Verdict",
+				    "string") "]},"
 					      "{\"name\":\"Kill\",\"tooltipLabel\":\"{marker.name}\",\"tableLabel\":\"{marker.data.victim} by {marker.data.by}\"," SHOWN
 					      ",\"data\":[" FIELD("how", "How", "string") "," FIELD("victim", "Victim", "string") "," FIELD(
 						      "victimPid", "Process",

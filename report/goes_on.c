@@ -46,12 +46,13 @@ static struct saying say_recording(struct answer *answer)
 		return (struct saying){ 0 };
 	id = query_number(&query, "capture_id");
 	return (struct saying){
-		"yes", id == answer->report->capture_id
-			       ? answer_say(answer, "yes, unless bourdond died: this capture is being recorded")
-			       : answer_say(answer,
-					    "yes, unless bourdond died: capture %" PRId64
-					    " of its incident is recorded",
-					    id)
+		"yes",
+		id == answer->report->capture_id
+			? answer_say(answer, "yes, unless bourdond died: this capture is being recorded")
+			: answer_say(answer,
+				     "yes, unless bourdond died: capture %" PRId64
+				     " of its incident is recorded",
+				     id)
 	};
 }
 
@@ -66,15 +67,15 @@ static struct saying say_again(struct answer *answer)
 		return (struct saying){ 0 };
 	time_text_write(query_number(&query, "triggered_at"), when);
 	if (!query_number(&query, "same"))
-		return (struct saying){ "went on",
-					answer_say(answer,
-						   "it went on as %.8s, %s, capture %" PRId64
-						   " of its incident",
-						   query_text(&query, "resource"), when,
-						   query_number(&query, "capture_id")) };
+		return (struct saying){
+			"went on",
+			answer_say(answer, "it went on as %.8s, %s, capture %" PRId64 " of its incident",
+				   query_text(&query, "resource"), when, query_number(&query, "capture_id"))
+		};
 	captures = query_number(&query, "captures");
 	return (struct saying){ "came back",
-				answer_say(answer, "it came back %" PRId64 " %s, last at %s (capture %" PRId64 ")",
+				answer_say(answer,
+					   "it came back %" PRId64 " %s, last at %s (capture %" PRId64 ")",
 					   captures, plural((uint64_t)captures, "time", "times"), when,
 					   query_number(&query, "capture_id")) };
 }

@@ -197,9 +197,9 @@ static void print_summary(const struct layout *layout, struct query *query)
 static void print_captures(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
-		{ "BEGAN", "after_ns", 8, cell_after }, { "RESOURCE", "resource", -8, cell_resource },
-		{ "KIND", "kind", -4, cell_text },      { "STALLED", "stalled_percent", 7, cell_percent },
-		{ "ID", "capture_id", 5, cell_number }, { "RULE", "rule", -12, cell_text },
+		{ "BEGAN", "after_ns", 8, cell_after },   { "RESOURCE", "resource", -8, cell_resource },
+		{ "KIND", "kind", -4, cell_text },        { "STALLED", "stalled_percent", 7, cell_percent },
+		{ "ID", "capture_id", 5, cell_number },   { "RULE", "rule", -12, cell_text },
 		{ "VERDICT", "verdict", -15, cell_text }, { "WHERE", "cgroup", -27, cell_scope },
 	};
 

@@ -109,7 +109,8 @@ size_t place_own_length(const char *of, const char *victim)
 
 	if (!length || ends_with(of, length, ".slice"))
 		length = strlen(of); /* a cgroup of no unit, or a slice with processes of its own */
-	if (place_of(of, length, &place) < 0 || place_is_shared(&place) || cgroup_is_within(victim, place.path))
+	if (place_of(of, length, &place) < 0 || place_is_shared(&place) ||
+	    cgroup_is_within(victim, place.path))
 		return 0;
 	return length;
 }
@@ -142,7 +143,8 @@ int place_command(const struct place *place, const struct host *host, const stru
 		word = shell_quote(place->unit);
 		if (!word)
 			return -ENOMEM;
-		length = asprintf(ret_command, SET_PROPERTY "%s %s=%s", word, change->property, change->value);
+		length =
+			asprintf(ret_command, SET_PROPERTY "%s %s=%s", word, change->property, change->value);
 	} else {
 		if (!change->file_value || (host->is_here && !host_has_file(host, place->path, change->file)))
 			return 0;

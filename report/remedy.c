@@ -56,7 +56,8 @@ static struct remedy look_at(const struct search *search, const char *text, cons
 
 /* The change of a place; where it has no command, `otherwise`. Without memory the text is NULL. */
 static struct remedy change_place(const struct search *search, const struct place *place,
-				  const struct place_change *change, const char *text, struct remedy otherwise)
+				  const struct place_change *change, const char *text,
+				  struct remedy otherwise)
 {
 	_cleanup_free_ char *command = NULL;
 
@@ -123,8 +124,9 @@ static struct remedy raised_already(const struct search *search, const struct pl
 static struct remedy raise_quota(const struct search *search)
 {
 	const struct verdict_limit *limit = search->verdict->limit;
-	struct remedy look = look_at(
-		search, "raise the CPU quota of its cgroup, or of the one above that has it", "capture,machine,groups");
+	struct remedy look = look_at(search,
+				     "raise the CPU quota of its cgroup, or of the one above that has it",
+				     "capture,machine,groups");
 	_cleanup_place_ struct place place = { 0 };
 	int64_t quota, wanted, now, value;
 	char percent[32], file[64], docker[64];
@@ -219,8 +221,8 @@ static struct remedy raise_memory(const struct search *search)
 static struct remedy limit_growth(const struct search *search)
 {
 	const struct verdict_growth *grown = search->verdict->grown;
-	struct remedy look =
-		look_at(search, "free memory or add some: see who holds it, and who grew", "growth,groups,cgroups,reclaim");
+	struct remedy look = look_at(search, "free memory or add some: see who holds it, and who grew",
+				     "growth,groups,cgroups,reclaim");
 	_cleanup_place_ struct place place = { 0 };
 	char value[32], file[32], high[32];
 	size_t length;
@@ -302,10 +304,11 @@ static int64_t victim_tgid(const struct search *search)
 static struct remedy lower_priority(const struct search *search, const struct verdict_party *culprit)
 {
 	struct answer *answer = search->answer;
-	struct remedy look = look_at(search,
-				     say_name(answer, culprit->program,
-					      "start " ANSWER_NAME " in a unit or cgroup of its own, with a low weight"),
-				     "groups,others");
+	struct remedy look =
+		look_at(search,
+			say_name(answer, culprit->program,
+				 "start " ANSWER_NAME " in a unit or cgroup of its own, with a low weight"),
+			"groups,others");
 	const struct host *host = search->host;
 	int64_t group = -1;
 
@@ -352,17 +355,17 @@ static struct remedy set_quota(const struct search *search, const struct verdict
 	snprintf(value, sizeof(value), "%" PRId64 "%%", percent);
 	snprintf(file, sizeof(file), "'%" PRId64 " 100000'", percent * 1000);
 	snprintf(docker, sizeof(docker), "--cpus=%" PRId64 ".%02" PRId64, percent / 100, percent % 100);
-	return change_place(search, &place,
-			    &(struct place_change){ "CPUQuota", value, "cpu.max", file, docker },
-			    say_name(search->answer, place_name(&place),
-				     "limit " ANSWER_NAME " to %.2f CPUs, half of what it used",
-				     (double)percent / 100),
-			    otherwise);
+	return change_place(
+		search, &place, &(struct place_change){ "CPUQuota", value, "cpu.max", file, docker },
+		say_name(search->answer, place_name(&place),
+			 "limit " ANSWER_NAME " to %.2f CPUs, half of what it used", (double)percent / 100),
+		otherwise);
 }
 
 /* Gives the culprit's part of the tree less than the victim's. */
 static struct remedy lower_weight(const struct search *search, const struct verdict_party *culprit,
-				  const struct place *place, size_t length, bool is_io, struct remedy otherwise)
+				  const struct place *place, size_t length, bool is_io,
+				  struct remedy otherwise)
 {
 	const char *file = is_io ? "io.weight" : "cpu.weight", *of = is_io ? "disk" : "CPU";
 	int64_t weight = in_force(search, place, file);
@@ -371,10 +374,11 @@ static struct remedy lower_weight(const struct search *search, const struct verd
 			 (place->unit && culprit->unit && !strcmp(place->unit, culprit->unit));
 
 	if (weight == 0 || weight == 1)
-		return look_at(search,
-			       say_name(search->answer, place_name(place),
-					ANSWER_NAME " has the least %s weight already: give the victim's more", of),
-			       "groups,others");
+		return look_at(
+			search,
+			say_name(search->answer, place_name(place),
+				 ANSWER_NAME " has the least %s weight already: give the victim's more", of),
+			"groups,others");
 	if (weight > 0 && weight <= 10000)
 		snprintf(now, sizeof(now), ", not %d", (int)weight);
 	else
@@ -386,7 +390,8 @@ static struct remedy lower_weight(const struct search *search, const struct verd
 	return change_place(search, place,
 			    &(struct place_change){ is_io ? "IOWeight" : "CPUWeight", value, file, value,
 						    is_io ? NULL : docker },
-			    say_name(search->answer, place_name(place), "give " ANSWER_NAME "%s%s%s %s weight %d%s%s",
+			    say_name(search->answer, place_name(place),
+				     "give " ANSWER_NAME "%s%s%s %s weight %d%s%s",
 				     is_itself ? "" : ", where ", is_itself ? "" : culprit->program,
 				     is_itself ? "" : " is,", of, (int)weight, now, of_pod(place)),
 			    otherwise);
@@ -432,15 +437,16 @@ static struct remedy limit_bandwidth(const struct search *search, const struct v
 	if (!value)
 		return (struct remedy){ 0 };
 	if (host_disk_number(search->host, disk, number))
-		snprintf(file, sizeof(file), "'%s %s=%" PRId64 "'", number, is_read ? "rbps" : "wbps", mib * MIB);
-	return change_place(
-		search, &place,
-		&(struct place_change){ is_read ? "IOReadBandwidthMax" : "IOWriteBandwidthMax", value, "io.max",
-					search->host->is_here && *number ? file : NULL, NULL },
-		say_name(search->answer, place_name(&place),
-			 "limit " ANSWER_NAME " to %s %" PRId64 " MiB a second on %.24s",
-			 is_read ? "read" : "write", mib, disk),
-		look);
+		snprintf(file, sizeof(file), "'%s %s=%" PRId64 "'", number, is_read ? "rbps" : "wbps",
+			 mib * MIB);
+	return change_place(search, &place,
+			    &(struct place_change){ is_read ? "IOReadBandwidthMax" : "IOWriteBandwidthMax",
+						    value, "io.max",
+						    search->host->is_here && *number ? file : NULL, NULL },
+			    say_name(search->answer, place_name(&place),
+				     "limit " ANSWER_NAME " to %s %" PRId64 " MiB a second on %.24s",
+				     is_read ? "read" : "write", mib, disk),
+			    look);
 }
 
 static struct remedy less_io(const struct search *search, const struct verdict_party *culprit)
@@ -454,8 +460,7 @@ static struct remedy less_io(const struct search *search, const struct verdict_p
 		return limit;
 	if (place_of(culprit->cgroup, length, &place) < 0)
 		return (struct remedy){ 0 };
-	return place_is_shared(&place) ? limit
-				       : lower_weight(search, culprit, &place, length, true, limit);
+	return place_is_shared(&place) ? limit : lower_weight(search, culprit, &place, length, true, limit);
 }
 
 /* The largest of those who are named. */
@@ -471,17 +476,18 @@ static struct remedy less_for_neighbour(const struct search *search)
 		return look_at(search, "bourdon itself: have it record less, by policy.conf or the rules",
 			       "machine,groups,others");
 	if (culprit->tgid == 1)
-		return look_at(search, "see what the first process of the host works for",
-			       "others,groups");
+		return look_at(search, "see what the first process of the host works for", "others,groups");
 	if (culprit->role == ROLE_KERNEL)
 		return look_at(search,
 			       say_name(search->answer, culprit->program,
-					"find out what the kernel thread " ANSWER_NAME " works for: see its stacks"),
+					"find out what the kernel thread " ANSWER_NAME
+					" works for: see its stacks"),
 			       "others,groups,interrupts");
 	if (!culprit->cgroup || !strcmp(culprit->cgroup, "/") || !search->victim_cgroup)
 		return verdict->wait == ACCOUNT_QUEUED
 			       ? lower_priority(search, culprit)
-			       : look_at(search, "find the cgroup of the culprit: it is not known", "groups,others");
+			       : look_at(search, "find the cgroup of the culprit: it is not known",
+					 "groups,others");
 	switch (verdict->wait) {
 	case ACCOUNT_QUEUED:
 	case ACCOUNT_THROTTLED:
@@ -504,12 +510,13 @@ static struct remedy raise_threshold(const struct search *search)
 
 	if (!answer->stall_us || !answer->resource)
 		return look_at(search, "nothing", "pressure,waiting,capture");
-	return look_at(search,
-		       say_name(answer, answer->rule ? answer->rule : "-",
-				"nothing; or raise %.8s.%.8s of rule " ANSWER_NAME ", which is %s", answer->resource,
-				answer->kind ? answer->kind : "some",
-			   format_duration((double)answer->stall_us * 1e3, " ", allowed, sizeof(allowed))),
-		       "pressure,waiting,capture");
+	return look_at(
+		search,
+		say_name(answer, answer->rule ? answer->rule : "-",
+			 "nothing; or raise %.8s.%.8s of rule " ANSWER_NAME ", which is %s", answer->resource,
+			 answer->kind ? answer->kind : "some",
+			 format_duration((double)answer->stall_us * 1e3, " ", allowed, sizeof(allowed))),
+		"pressure,waiting,capture");
 }
 
 static struct remedy find(const struct search *search)
@@ -517,7 +524,8 @@ static struct remedy find(const struct search *search)
 	const struct verdict_facts *facts = search->facts;
 
 	if (!search->answer->has_verdict)
-		return look_at(search, "none: see what was recorded", "capture,stacks,functions,stalls,others");
+		return look_at(search, "none: see what was recorded",
+			       "capture,stacks,functions,stalls,others");
 	switch (search->verdict->kind) {
 	case VERDICT_NEGLIGIBLE:
 		return raise_threshold(search);

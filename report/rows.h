@@ -19,7 +19,7 @@ struct value {
 	union {
 		int64_t number;
 		double real;
-		const char *text;  /* somebody else's, who outlives the rows */
+		const char *text; /* somebody else's, who outlives the rows */
 		/* rows_free() frees them, too. In JSON VALUE_ROWS is an array, and VALUE_ROW the object that the first one is. */
 		struct rows *rows;
 	};

@@ -257,7 +257,8 @@ int usual_rows(struct answer *answer, struct rows *ret_rows)
 	if (result < 0 || database->failed)
 		return result < 0 ? result : -EIO;
 	has_baseline = comparison.baseline != 0;
-	has_function = has_baseline && *answer->place.function && !answer->place_waits && !answer->place_is_others;
+	has_function = has_baseline && *answer->place.function && !answer->place_waits &&
+		       !answer->place_is_others;
 	result = rows_add(
 		&rows, (struct value[]){ value_number(query_number(&reach, "ns")),
 					 value_number(query_number(&count, "captures")),
@@ -313,8 +314,9 @@ void usual_print_brief(const struct layout *layout, struct query *query)
 	else if (!captures)
 		snprintf(text, sizeof(text), "no: the first capture of this rule in %s", reach);
 	else
-		snprintf(text, sizeof(text), "%" PRId64 " of %" PRId64 " %s of this rule in %s had this verdict",
-			 same, captures, plural((uint64_t)captures, "capture", "captures"), reach);
+		snprintf(text, sizeof(text),
+			 "%" PRId64 " of %" PRId64 " %s of this rule in %s had this verdict", same, captures,
+			 plural((uint64_t)captures, "capture", "captures"), reach);
 	layout_fact(layout, "usual", LAYOUT_PLAIN, text);
 }
 

@@ -102,7 +102,9 @@ static void expect_fits(const struct why_case *one, const char *text, size_t col
 			continue;
 		ck_assert_msg(format_columns(line) <= columns, "%zu columns: %s", format_columns(line), line);
 		/* control characters, which bourdond does not write, take more room than they seem to */
-		ck_assert_msg(!strcmp(one->name, "hostile names") || !strncmp(line, "  code", 6) || end - line < 3 || strcmp(end - 3, "…") != 0, "%s", line);
+		ck_assert_msg(!strcmp(one->name, "hostile names") || !strncmp(line, "  code", 6) ||
+				      end - line < 3 || strcmp(end - 3, "…") != 0,
+			      "%s", line);
 	}
 }
 
@@ -168,8 +170,10 @@ static void lengthen_names(void)
 	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
 		char *sql = sqlite3_mprintf(
 			"UPDATE %s SET %s = replace(replace(replace(%s, '.service', '%s.service'), 'web', 'web%s'), 'podabc', 'podabc%s')",
-			named[i].table, named[i].column, named[i].column, "-of-a-name-that-is-longer-than-any-page-of-80-columns-has-room-for",
-			"-of-a-rule-or-host-with-a-name-that-no-page-of-80-columns-has-room-for", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
+			named[i].table, named[i].column, named[i].column,
+			"-of-a-name-that-is-longer-than-any-page-of-80-columns-has-room-for",
+			"-of-a-rule-or-host-with-a-name-that-no-page-of-80-columns-has-room-for",
+			"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
 
 		why_sql("bourdon.db", sql);
 		sqlite3_free(sql);
@@ -203,7 +207,8 @@ START_TEST(fourteen_lines_of_eighty_columns_are_enough)
 	expect_fits(one, wide.out, 240);
 	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
 		_cleanup_free_ char *here = fact(narrow.out, labels[i]), *there = fact(wide.out, labels[i]);
-		_cleanup_free_ char *shown = numbers_of(here ? here : ""), *all = numbers_of(there ? there : "");
+		_cleanup_free_ char *shown = numbers_of(here ? here : ""),
+				    *all = numbers_of(there ? there : "");
 
 		ck_assert_msg(!strcmp(shown, all), "%s: %s\n%s", labels[i], here, there);
 	}
@@ -218,10 +223,12 @@ START_TEST(a_forged_cgroup_names_nobody_else)
 	_cleanup_free_ char *command = NULL;
 
 	put(find_case("a neighbour for a CPU, of another slice"));
-	why_sql("bourdon.db", "UPDATE blame SET unit = NULL, cgroup = '/deleg/a; the largest is sshd in /x' WHERE program = 'backup';"
-			      "UPDATE process SET unit = NULL, cgroup = '/deleg/a; the largest is sshd in /x' WHERE comm = 'backup'");
+	why_sql("bourdon.db",
+		"UPDATE blame SET unit = NULL, cgroup = '/deleg/a; the largest is sshd in /x' WHERE program = 'backup';"
+		"UPDATE process SET unit = NULL, cgroup = '/deleg/a; the largest is sshd in /x' WHERE comm = 'backup'");
 	ran = why("160", "");
-	expect_fact(ran.out, "culprit", "backup[201] in \"/deleg/a; the largest is sshd in /x\": 3 s of 4 s (75 %)");
+	expect_fact(ran.out, "culprit",
+		    "backup[201] in \"/deleg/a; the largest is sshd in /x\": 3 s of 4 s (75 %)");
 	command = fact(ran.out, "do");
 	ck_assert_msg(command && !strstr(command, "sshd"), "%s", ran.out);
 	ck_assert_ptr_nonnull(strstr(ran.out, forged));
@@ -239,7 +246,9 @@ START_TEST(another_verdict_than_the_stored_one_is_told)
 	other = why("80", "");
 	expect_fact(other.out, "judged", "by version 1 of the rules; 'crowd' was stored, by version 0");
 	json = why("80", "--section answer --json");
-	ck_assert_ptr_nonnull(strstr(json.out, "\"verdict\": \"own threads\", \"verdict_version\": 1, \"stored_verdict\": \"crowd\""));
+	ck_assert_ptr_nonnull(strstr(
+		json.out,
+		"\"verdict\": \"own threads\", \"verdict_version\": 1, \"stored_verdict\": \"crowd\""));
 }
 END_TEST
 
@@ -439,8 +448,7 @@ START_TEST(usual_counts_the_week_before)
 
 	put(find_case("a neighbour for a CPU, of another slice"));
 	first = why("160", "--section usual,changes");
-	ck_assert_str_eq(first.out,
-			 "  usual     not known: the database has no capture before this one\n");
+	ck_assert_str_eq(first.out, "  usual     not known: the database has no capture before this one\n");
 	why_sql("bourdon.db", earlier_sql);
 	later = why("160", "--section usual");
 	/* the one of eight days ago does not count; of the four, two have the backup's stack */
@@ -448,13 +456,13 @@ START_TEST(usual_counts_the_week_before)
 			 "  usual     4 of 5 captures of this rule in 7 d had this verdict\n"
 			 "  same code of the last 4 of those, 2 have this stack among the hottest 3\n");
 	json = why("160", "--section usual --json");
-	ck_assert_ptr_nonnull(strstr(
-		json.out, "\"captures\": 5, \"same_verdict\": 4, \"stacks_looked_at\": 4, \"same_stack\": 2"));
+	ck_assert_ptr_nonnull(
+		strstr(json.out,
+		       "\"captures\": 5, \"same_verdict\": 4, \"stacks_looked_at\": 4, \"same_stack\": 2"));
 	why_sql("bourdon.db", "UPDATE capture SET verdict = 'own threads' WHERE capture_id < 7");
 	command_ran_free(&later);
 	later = why("160", "--section usual");
-	ck_assert_str_eq(later.out,
-			 "  usual     0 of 5 captures of this rule in 7 d had this verdict\n");
+	ck_assert_str_eq(later.out, "  usual     0 of 5 captures of this rule in 7 d had this verdict\n");
 	/* another host's captures, of a merged database */
 	why_sql("bourdon.db",
 		"INSERT INTO run(run_id, started_at, version, abi, kernel, hostname, cpus, hz) VALUES(2, 1, '', 1, '', 'web2', 4, 47);"
@@ -471,9 +479,12 @@ START_TEST(usual_needs_a_day_of_history)
 
 	put(find_case("its own threads"));
 	why_sql("bourdon.db", earlier_sql);
-	why_sql("bourdon.db", "UPDATE capture SET triggered_at = triggered_at + 8 * 86400000000000 WHERE capture_id = 1");
+	why_sql("bourdon.db",
+		"UPDATE capture SET triggered_at = triggered_at + 8 * 86400000000000 WHERE capture_id = 1");
 	ran = why("160", "--section usual");
-	ck_assert_msg(!strncmp(ran.out, "  usual     not known: that takes a day of history, and here is 7 h\n", 66), "%s", ran.out);
+	ck_assert_msg(!strncmp(ran.out,
+			       "  usual     not known: that takes a day of history, and here is 7 h\n", 66),
+		      "%s", ran.out);
 }
 END_TEST
 
@@ -725,7 +736,8 @@ START_TEST(certain_mentions_stacks_that_are_not_whole)
 		ran = why("160", "");
 		certain = fact(ran.out, "certain");
 		ck_assert_msg(certain && strlen(certain) > strlen(cases[i].certain) &&
-				      !strcmp(certain + strlen(certain) - strlen(cases[i].certain), cases[i].certain),
+				      !strcmp(certain + strlen(certain) - strlen(cases[i].certain),
+					      cases[i].certain),
 			      "%s", ran.out);
 	}
 }
@@ -917,19 +929,24 @@ START_TEST(without_systemd_there_is_no_systemctl)
 	put(find_case("a neighbour for a CPU, of another slice"));
 	/* it has ended */
 	put_host_file("mount/cgroup.controllers", "cpu");
-	expect_remedy(false, "batch.slice has ended: nothing is to be changed now", "--section groups,others");
+	expect_remedy(false, "batch.slice has ended: nothing is to be changed now",
+		      "--section groups,others");
 	/* the controller is not there, and the process neither */
 	put_host_file("mount/batch.slice/cgroup.controllers", "");
-	expect_remedy(false, "backup[201] has ended: nothing is to be changed now", "--section groups,others");
+	expect_remedy(false, "backup[201] has ended: nothing is to be changed now",
+		      "--section groups,others");
 	put_host_file("proc/201/comm", "backup\n");
-	expect_remedy(false, "lower the priority of backup[201]: no cgroup parts them", "renice -n 10 -p 201");
+	expect_remedy(false, "lower the priority of backup[201]: no cgroup parts them",
+		      "renice -n 10 -p 201");
 	/* sessions are scheduled as one: a nice value counts in one of them alone */
 	put_host_file("proc/sys/kernel/sched_autogroup_enabled", "1\n");
 	put_host_file("proc/201/autogroup", "/autogroup-12 nice 0\n");
 	put_host_file("proc/101/autogroup", "/autogroup-13 nice 0\n");
-	expect_remedy(false, "lower the priority of the session of backup[201]", "echo 10 > /proc/201/autogroup");
+	expect_remedy(false, "lower the priority of the session of backup[201]",
+		      "echo 10 > /proc/201/autogroup");
 	put_host_file("proc/101/autogroup", "/autogroup-12 nice 0\n");
-	expect_remedy(false, "lower the priority of backup[201]: no cgroup parts them", "renice -n 10 -p 201");
+	expect_remedy(false, "lower the priority of backup[201]: no cgroup parts them",
+		      "renice -n 10 -p 201");
 	put_host_file("mount/batch.slice/cpu.weight", "100\n");
 	expect_remedy(false, "give batch.slice, where backup is, CPU weight 20, not 100",
 		      "echo 20 > mount/batch.slice/cpu.weight");

@@ -128,11 +128,11 @@ static const char samples_sql[] =
 	"', 'cpu.max', 'quota_usec', 50000, 50000), (7, 1, 5, '" CGROUP                                      \
 	"', 'cpu.max', 'period_usec', 100000, 100000);"
 /* vda moved so many MiB in 100 requests, which took so long together. */
-#define DISK(MIB, TOOK_MS)                                                                              \
-	"INSERT INTO statistic(capture_id, from_at, to_at, scope, source, device, name, before, after) VALUES" \
-	"(7, 0, 5000000000, 'system', 'diskstats', 'sda', 'busy_ms', 0, 10), (7, 0, 5000000000, 'system', "  \
+#define DISK(MIB, TOOK_MS)                                                                                             \
+	"INSERT INTO statistic(capture_id, from_at, to_at, scope, source, device, name, before, after) VALUES"         \
+	"(7, 0, 5000000000, 'system', 'diskstats', 'sda', 'busy_ms', 0, 10), (7, 0, 5000000000, 'system', "            \
 	"'diskstats', 'vda', 'busy_ms', 0, 4500), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'reads', 0, 100), " \
-	"(7, 0, 5000000000, 'system', 'diskstats', 'vda', 'read_bytes', 0, " #MIB                            \
+	"(7, 0, 5000000000, 'system', 'diskstats', 'vda', 'read_bytes', 0, " #MIB                                      \
 	" * 1048576), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'read_ms', 0, " #TOOK_MS ");"
 #define RECLAIMED                                                                                            \
 	TIME("memory", 1700) TIME("ran", 600) BLAMED("memory", "limit", NOBODY, "NULL", "NULL", 1700, "NULL")
@@ -143,10 +143,9 @@ static const char samples_sql[] =
 
 const struct why_case why_cases[] = {
 	{ "throttled", "cpu", "some", "/system.slice/nginx.service", "complete", "quota",
-	  USAGE TARGETS
-	  ";" TIME("throttled", 4000) TIME("ran", 1000) BLAMED(
-		  "throttled", "quota", "NULL, NULL, '/system.slice/nginx.service'", "NULL", "NULL", 4000,
-		  "'/system.slice/nginx.service'") QUOTA_OF("/system.slice/nginx.service"),
+	  USAGE TARGETS ";" TIME("throttled", 4000) TIME("ran", 1000)
+		  BLAMED("throttled", "quota", "NULL, NULL, '/system.slice/nginx.service'", "NULL", "NULL",
+			 4000, "'/system.slice/nginx.service'") QUOTA_OF("/system.slice/nginx.service"),
 	  "nginx in nginx.service: 2 threads", "nginx.service",
 	  "raise the quota of nginx.service from 0.50 to 0.90 CPUs",
 	  "systemctl set-property --runtime nginx.service CPUQuota=90%" },
@@ -205,13 +204,13 @@ const struct why_case why_cases[] = {
 	  LOOK "others,groups,interrupts" },
 	{ "a neighbour beside a victim in a user's slice", "cpu", "some",
 	  "/user.slice/user-1000.slice/session-3.scope", "complete", "neighbour",
-	  USAGE ROW(5, "target", 600, 2000, 0, 0, 0, 0, 40,
-		    40) ", " ROW(4, "other", 9000, 0, 0, 0, 0, 0, 40,
-				 40) ";"
-				     "INSERT INTO account VALUES(7, 'stress in session-3.scope', 'queued', 1, 4000000000),"
-				     " (7, 'stress in session-3.scope', 'ran', 1, 600000000);"
-				     "INSERT INTO blame VALUES(7, 'stress in session-3.scope', 'queued', 'other', " MYSQLD
-				     ", 301, 1, 3800000000, NULL, NULL);",
+	  USAGE ROW(5, "target", 600, 2000, 0, 0, 0, 0, 40, 40) ", " ROW(
+		  4, "other", 9000, 0, 0, 0, 0, 0, 40,
+		  40) ";"
+		      "INSERT INTO account VALUES(7, 'stress in session-3.scope', 'queued', 1, 4000000000),"
+		      " (7, 'stress in session-3.scope', 'ran', 1, 600000000);"
+		      "INSERT INTO blame VALUES(7, 'stress in session-3.scope', 'queued', 'other', " MYSQLD
+		      ", 301, 1, 3800000000, NULL, NULL);",
 	  /* system.slice holds bourdond: it gets no lower weight */
 	  "stress in session-3.scope: 1 thread", "mysqld", "limit mysql.service to 0.75 CPUs",
 	  "systemctl set-property --runtime mysql.service CPUQuota=75%" },
@@ -220,19 +219,18 @@ const struct why_case why_cases[] = {
 	  "nginx in nginx.service", "systemd", "see what the first process of the host works for",
 	  LOOK "others,groups" },
 	{ "bourdon itself", "cpu", "some", "/system.slice/nginx.service", "complete", "neighbour",
-	  USAGE TARGETS
-	  ";" QUEUED BLAMED("queued", "recorder",
-			    "'bourdond', 'bourdond.service', '/system.slice/bourdond.service'", "77", "1", 3000,
-			    "NULL"),
+	  USAGE TARGETS ";" QUEUED BLAMED("queued", "recorder",
+					  "'bourdond', 'bourdond.service', '/system.slice/bourdond.service'",
+					  "77", "1", 3000, "NULL"),
 	  "nginx in nginx.service", "bourdon itself", "bourdon itself: have it record less",
 	  LOOK "machine,groups,others" },
 	{ "several neighbours", "cpu", "some", "/system.slice/nginx.service", "complete", "neighbours",
 	  USAGE TARGETS ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 40,
 				 40) ", " ROW(4, "other", 7900, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(3, 5)
-		  QUEUED BLAMED("queued", "own", NGINX, "NULL", "2", 200, "NULL")
-			  BLAMED("queued", "other", BACKUP, "201", "1", 1500, "NULL")
-				  BLAMED("queued", "other", MYSQLD, "301", "1", 1400, "NULL")
-					  BLAMED("queued", "other", "'php', NULL, NULL", "501", "1", 800, "NULL"),
+		  QUEUED BLAMED("queued", "own", NGINX, "NULL", "2", 200,
+				"NULL") BLAMED("queued", "other", BACKUP, "201", "1", 1500, "NULL")
+			  BLAMED("queued", "other", MYSQLD, "301", "1", 1400, "NULL")
+				  BLAMED("queued", "other", "'php', NULL, NULL", "501", "1", 800, "NULL"),
 	  "nginx in nginx.service", "backup", "give batch.slice, where backup is, CPU weight 20",
 	  "systemctl set-property --runtime batch.slice CPUWeight=20" },
 	{ "a crowd", "cpu", "some", "/system.slice/nginx.service", "complete", "crowd",
@@ -248,39 +246,35 @@ const struct why_case why_cases[] = {
 	  "nginx in nginx.service", "", "not known: see what waited",
 	  LOOK "waiting,pressure,stalls,states,groups" },
 	{ "its own threads", "cpu", "some", NULL, "complete", "own threads",
-	  USAGE ROW(1, "target", 10000, 10000, 0, 0, 0, 0, 40,
-		    40) ", " ROW(2, "target", 10000, 10000, 0, 0, 0, 0, 40,
-				 40) ", " ROW(3, "other", 100, 0, 0, 0, 0, 0, 40,
-					      40) ";" TIME("queued", 20000) TIME("ran", 20000)
-				      BLAMED("queued", "own", NGINX, "NULL", "2", 18000, "NULL")
-					      BLAMED("queued", "other", BACKUP, "201", "1", 1000, "NULL"),
+	  USAGE ROW(1, "target", 10000, 10000, 0, 0, 0, 0, 40, 40) ", " ROW(
+		  2, "target", 10000, 10000, 0, 0, 0, 0, 40, 40) ", " ROW(3, "other", 100, 0, 0, 0, 0, 0, 40,
+									  40) ";" TIME("queued", 20000)
+		  TIME("ran", 20000) BLAMED("queued", "own", NGINX, "NULL", "2", 18000, "NULL")
+			  BLAMED("queued", "other", BACKUP, "201", "1", 1000, "NULL"),
 	  "nginx in nginx.service", "nginx", "run fewer threads", LOOK "stacks,functions,states,locks" },
 	{ "a lock", "cpu", "some", "/system.slice/nginx.service", "complete", "lock",
-	  USAGE TARGETS
-	  ";" QUEUED TIME("lock", 9000) BLAMED("queued", "other", BACKUP, "201", "1", 4000, "NULL")
-		  BLAMED("lock", "own", NGINX, "NULL", "2", 8800, "'give_back'"),
+	  USAGE TARGETS ";" QUEUED TIME("lock", 9000)
+		  BLAMED("queued", "other", BACKUP, "201", "1", 4000, "NULL")
+			  BLAMED("lock", "own", NGINX, "NULL", "2", 8800, "'give_back'"),
 	  "nginx in nginx.service", "", "hold the lock shorter", LOOK "locks,wakers,stalls,states" },
 	{ "a neighbour for a disk", "io", "some", "/system.slice/nginx.service", "complete", "neighbour",
 	  USAGE ROW(1, "target", 600, 0, 0, 2000, 10, 0, 40,
 		    40) ", " ROW(2, "target", 400, 0, 0, 1000, 0, 0, 40,
-				 40) ", " ROW(3, "other", 900, 0, 0, 0, 900, 90, 40,
-					      40) ";" OTHERS_RAN(3, 5) TIME("io", 3000) TIME("ran", 1000)
-				      BLAMED("io", "other", BACKUP, "201", "1", 2900, "NULL")
-					      BLAMED("io", "own", NGINX, "NULL", "2", 100, "NULL") DISK(990, 3000),
+				 40) ", " ROW(3, "other", 900, 0, 0, 0, 900, 90, 40, 40) ";" OTHERS_RAN(3, 5)
+		  TIME("io", 3000) TIME("ran", 1000) BLAMED("io", "other", BACKUP, "201", "1", 2900, "NULL")
+			  BLAMED("io", "own", NGINX, "NULL", "2", 100, "NULL") DISK(990, 3000),
 	  "nginx in nginx.service", "backup", "limit backup.service to read 30 MiB a second on vda",
 	  "systemctl set-property --runtime backup.service IOReadBandwidthMax='/dev/vda 30M'" },
 	{ "its own I/O", "io", "full", "/system.slice/nginx.service", "complete", "own I/O",
 	  USAGE ROW(1, "target", 600, 0, 0, 2000, 2000, 0, 40,
-		    40) ", " ROW(2, "target", 400, 0, 0, 1000, 48, 0, 40, 40) ", " ROW(3, "other", 900, 0, 0,
-										       0, 30, 0, 40, 40)
-			  ";" TIME("io", 3000) TIME("ran", 1000)
-				  BLAMED("io", "own", NGINX, "NULL", "2", 2950, "NULL")
-					  BLAMED("io", "other", BACKUP, "201", "1", 50, "NULL") DISK(2078, 3000),
+		    40) ", " ROW(2, "target", 400, 0, 0, 1000, 48, 0, 40,
+				 40) ", " ROW(3, "other", 900, 0, 0, 0, 30, 0, 40, 40) ";" TIME("io", 3000)
+		  TIME("ran", 1000) BLAMED("io", "own", NGINX, "NULL", "2", 2950, "NULL")
+			  BLAMED("io", "other", BACKUP, "201", "1", 50, "NULL") DISK(2078, 3000),
 	  "nginx in nginx.service", "nginx", "read and write less", LOOK "stalls,bytes,cgroup_bytes,states" },
 	{ "a slow device", "io", "some", "/system.slice/nginx.service", "complete", "device",
-	  USAGE ROW(1, "target", 600, 0, 0, 2000, 1, 0, 40,
-		    40) ";" TIME("io", 3000) TIME("ran", 600)
-				    BLAMED("io", "own", NGINX, "NULL", "2", 3000, "NULL") DISK(1, 4500),
+	  USAGE ROW(1, "target", 600, 0, 0, 2000, 1, 0, 40, 40) ";" TIME("io", 3000) TIME("ran", 600)
+		  BLAMED("io", "own", NGINX, "NULL", "2", 3000, "NULL") DISK(1, 4500),
 	  "nginx in nginx.service", "vda", "give the disk less to do",
 	  LOOK "bytes,groups,cgroup_bytes,stalls" },
 	{ "at a memory limit", "memory", "some", "/system.slice/nginx.service", "complete", "limit",
@@ -309,39 +303,40 @@ const struct why_case why_cases[] = {
 	  "nginx in nginx.service", "", "raise the limit of nginx.service, or of a slice above",
 	  "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice nginx.service" },
 	{ "memory shortage, a neighbour grew", "memory", "some", NULL, "complete", "neighbour",
-	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 900, 898) ", " ROW(4, "other", 600, 0, 0, 0, 0, 0,
-									   400, 100) ";" SHORT TIME("memory", 1700)
+	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 900,
+		    898) ", " ROW(4, "other", 600, 0, 0, 0, 0, 0, 400, 100) ";" SHORT TIME("memory", 1700)
 		  TIME("ran", 600) BLAMED("memory", "other", MYSQLD, "301", "1", 1680, "NULL")
 			  BLAMED("memory", "own", NGINX, "NULL", "2", 20, "NULL"),
 	  "nginx in nginx.service", "mysqld", "limit the memory of mysql.service to 200 MiB",
 	  "systemctl set-property --runtime mysql.service MemoryHigh=200M" },
 	{ "memory shortage, and nobody grew", "memory", "some", NULL, "complete", "memory shortage",
-	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 90, 90) ", " ROW(4, "other", 600, 0, 0, 0, 0, 0, 400,
-									 400) ";" SHORT TIME("memory", 1700)
-		  TIME("ran", 600) BLAMED("memory", "unknown", NOBODY, "NULL", "NULL", 1700, "'not recorded'"),
+	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 90, 90) ", " ROW(
+		  4, "other", 600, 0, 0, 0, 0, 0, 400, 400) ";" SHORT TIME("memory", 1700) TIME("ran", 600)
+		  BLAMED("memory", "unknown", NOBODY, "NULL", "NULL", 1700, "'not recorded'"),
 	  "nginx in nginx.service", "", "free memory or add some", LOOK "growth,groups,cgroups,reclaim" },
 	{ "interrupts of the network", "irq", "full", NULL, "complete", "interrupts",
-	  USAGE TARGETS
-	  ";" QUEUED BLAMED("queued", "irq", NOBODY, "NULL", "NULL", 3000, "NULL")
-		  "INSERT INTO machine_time VALUES(7, 'softirq', 1, 6000000001, 6200000000, 25.8), (7, 'targets', 1, 6000000001, 17800000000, 74.2);"
-		  "INSERT INTO interrupt VALUES(7, 'softirq', 3, 'NET_RX', 1, 6, 4000000, 6200000000, 25.8), (7, 'irq', 36, 'eth0-rx', 1, 6, 9000, 600000000, 2.5);",
+	  USAGE TARGETS ";" QUEUED BLAMED(
+		  "queued", "irq", NOBODY, "NULL", "NULL", 3000,
+		  "NULL") "INSERT INTO machine_time VALUES(7, 'softirq', 1, 6000000001, 6200000000, 25.8), (7, 'targets', 1, 6000000001, 17800000000, 74.2);"
+			  "INSERT INTO interrupt VALUES(7, 'softirq', 3, 'NET_RX', 1, 6, 4000000, 6200000000, 25.8), (7, 'irq', 36, 'eth0-rx', 1, 6, 9000, 600000000, 2.5);",
 	  "nginx in nginx.service", "NET_RX", "spread the network's queues over more CPUs",
 	  LOOK "interrupts,machine,others" },
 	{ "the hypervisor took it", "cpu", "some", NULL, "complete", "steal",
-	  USAGE TARGETS
-	  ";" QUEUED BLAMED("queued", "steal", NOBODY, "NULL", "NULL", 3800, "NULL")
-		  "INSERT INTO machine_time VALUES(7, 'steal', 1, 6000000001, 12000000000, 50.0), (7, 'targets', 1, 6000000001, 12000000000, 50.0);",
+	  USAGE TARGETS ";" QUEUED BLAMED(
+		  "queued", "steal", NOBODY, "NULL", "NULL", 3800,
+		  "NULL") "INSERT INTO machine_time VALUES(7, 'steal', 1, 6000000001, 12000000000, 50.0), (7, 'targets', 1, 6000000001, 12000000000, 50.0);",
 	  "nginx in nginx.service", "", "ask whoever runs the host", LOOK "machine,pressure,seconds" },
 	{ "killed at its limit", NULL, NULL, "/system.slice/nginx.service", "complete", "kill",
-	  USAGE ROW(1, "target", 600, 0, 0, 0, 0, 0, 62, 10) ", " ROW(
-		  2, "target", 400, 0, 0, 0, 0, 0, 40,
-		  40) ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 900,
-			       100) ";" TIME("ran", 1000) KILLED("oom", "'/system.slice/nginx.service', 67108864"),
+	  USAGE ROW(1, "target", 600, 0, 0, 0, 0, 0, 62,
+		    10) ", " ROW(2, "target", 400, 0, 0, 0, 0, 0, 40,
+				 40) ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 900, 100) ";" TIME("ran", 1000)
+		  KILLED("oom", "'/system.slice/nginx.service', 67108864"),
 	  "nginx in nginx.service", "", "raise memory.max of nginx.service from 64 MiB to 80 MiB",
 	  "systemctl set-property --runtime nginx.service MemoryMax=80M" },
 	{ "killed at a limit of cgroup v1", NULL, NULL, "/system.slice/nginx.service", "complete", "kill",
-	  USAGE ROW(2, "target", 400, 0, 0, 0, 0, 0, 40, 40) ", " ROW(
-		  3, "other", 8000, 0, 0, 0, 0, 0, 900, 100) ";" TIME("ran", 400) KILLED("oom", "'nginx.service', 67108864"),
+	  USAGE ROW(2, "target", 400, 0, 0, 0, 0, 0, 40, 40) ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 900,
+								      100) ";" TIME("ran", 400)
+		  KILLED("oom", "'nginx.service', 67108864"),
 	  "nginx in nginx.service", "", "raise the limit of nginx.service, or of a slice above: see which",
 	  "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice nginx.service" },
 	{ "killed by systemd-oomd", NULL, NULL, NULL, "complete", "kill",
@@ -351,24 +346,27 @@ const struct why_case why_cases[] = {
 	  "systemctl set-property --runtime backup.service MemoryHigh=450M" },
 	{ "negligible", "cpu", "some", "/system.slice/nginx.service", "complete", "negligible",
 	  USAGE ROW(1, "target", 9000, 200, 0, 0, 0, 0, 40, 40) ";" TIME("ran", 9000) TIME("queued", 200)
-		  BLAMED("queued", "other", BACKUP, "201", "1", 200, "NULL")
-			  "UPDATE capture SET observed_us = 60000;",
+		  BLAMED("queued", "other", BACKUP, "201", "1", 200,
+			 "NULL") "UPDATE capture SET observed_us = 60000;",
 	  "nginx in nginx.service", "", "nothing; or raise cpu.some of rule web, which is 100 ms",
 	  LOOK "pressure,waiting,capture" },
 	{ "asked for, and waited for a peer", NULL, NULL, NULL, "complete", "peer",
-	  USAGE TARGETS "; UPDATE capture SET rule = NULL, rule_id = NULL, asked_by = 'root', asked_by_uid = 0, "
-			"asked_for = '--pid 101 --for 4s', trigger_mode = 'manual';" TIME("ran", 1000) TIME("peer", 3000)
-				BLAMED("peer", "other", MYSQLD, "301", "1", 2900, "NULL"),
+	  USAGE TARGETS
+	  "; UPDATE capture SET rule = NULL, rule_id = NULL, asked_by = 'root', asked_by_uid = 0, "
+	  "asked_for = '--pid 101 --for 4s', trigger_mode = 'manual';" TIME("ran", 1000) TIME("peer", 3000)
+		  BLAMED("peer", "other", MYSQLD, "301", "1", 2900, "NULL"),
 	  "nginx in nginx.service", "mysqld", "see what the other process did",
 	  LOOK "wakers,states,stalls,others" },
 	{ "asked for, and waited for the network", NULL, NULL, NULL, "complete", "network",
-	  USAGE TARGETS "; UPDATE capture SET rule = NULL, rule_id = NULL, asked_by = 'root', asked_by_uid = 0, "
-			"asked_for = '--pid 101 --for 4s', trigger_mode = 'manual';" TIME("ran", 1000) TIME("network", 3000)
-				BLAMED("network", "unknown", NOBODY, "NULL", "NULL", 2900, "NULL"),
+	  USAGE TARGETS
+	  "; UPDATE capture SET rule = NULL, rule_id = NULL, asked_by = 'root', asked_by_uid = 0, "
+	  "asked_for = '--pid 101 --for 4s', trigger_mode = 'manual';" TIME("ran", 1000) TIME("network", 3000)
+		  BLAMED("network", "unknown", NOBODY, "NULL", "NULL", 2900, "NULL"),
 	  "nginx in nginx.service", "", "look at the other host", LOOK "stalls,states,wakers" },
 	{ "no accounts", "io", "some", "/system.slice/nginx.service", "complete", "undetermined",
-	  USAGE ROW(1, "target", 600, 0, 0, 2000, 1, 0, 40, 40) ";", "not known: this capture has no accounts",
-	  "", "not known: see what waited", LOOK "waiting,pressure,stalls,states,groups" },
+	  USAGE ROW(1, "target", 600, 0, 0, 2000, 1, 0, 40, 40) ";",
+	  "not known: this capture has no accounts", "", "not known: see what waited",
+	  LOOK "waiting,pressure,stalls,states,groups" },
 	{ "recording", "cpu", "some", "/system.slice/nginx.service", "recording", NULL, "", "not known yet",
 	  "not known", "none: see what was recorded", LOOK "capture,stacks,functions,stalls,others" },
 	{ "hostile names", "cpu", "some", "/system.slice/nginx.service", "complete", "neighbour",
@@ -410,8 +408,7 @@ void why_case_put(const char *path, const struct why_case *one)
 		" + column1 * 250000000, ifnull((SELECT cgroup FROM capture), 'system'), "
 		"ifnull((SELECT resource FROM capture), 'cpu'), column1 * %d, column1 * %d FROM (VALUES(0), (4), (8), (12), (16)); COMMIT",
 		SCHEMA_APPLICATION_ID, SCHEMA_VERSION, schema_sql, host_sql, one->resource, one->kind,
-		one->cgroup, is_complete, one->state,
-		one->verdict, VERDICT_VERSION,
+		one->cgroup, is_complete, one->state, one->verdict, VERDICT_VERSION,
 		is_complete ? samples_sql : "", one->sql, is_negligible ? 5000 : 200000,
 		is_negligible ? 2500 : 100000);
 
