@@ -27,7 +27,7 @@ function drawAnswer(data) {
 		: capture.note ?? (resource ? `${resource} pressure` : 'What these processes did');
 	// a line without a label goes on with the one before
 	replace($('facts'),
-		(answer?.lines ?? []).filter(({ label }) => !['remedy', 'do', 'look at'].includes(label)).map(({ label, text }) => fact(capitalised(label), text)),
+		...(answer?.lines ?? []).filter(({ label }) => !['remedy', 'do', 'look at'].includes(label)).map(({ label, text }) => fact(capitalised(label), text)),
 		incident?.captures > 1 ? fact('Incident', `${incident.incident_id}, of ${incident.captures} captures`) : null,
 		fact('Losses', loss ? `partial: ${loss.reason}, ${loss.percent} %` : 'none of 1 % or more'));
 	$('remedy').hidden = !answer?.remedy;
