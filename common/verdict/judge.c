@@ -368,6 +368,13 @@ static bool decide_kill(const struct verdict_facts *facts, struct verdict *verdi
 
 /* ---- by the wait that decides ---- */
 
+/* Time that was not seen may be waiting. */
+static bool has_unseen_time(const struct verdict_victim *victim)
+{
+	return victim &&
+	       sums_percent(victim->ns[ACCOUNT_REST], sum_of(victim->ns, ~0U)) >= NEGLIGIBLE_PERCENT;
+}
+
 /* The targets wait so little that nobody is to blame. */
 static bool decide_negligible(const struct verdict_facts *facts, struct verdict *verdict)
 {
@@ -383,8 +390,7 @@ static bool decide_negligible(const struct verdict_facts *facts, struct verdict 
 		return false;
 	if (facts->fired == FIRED_NOTHING)
 		is_within_tolerance |= sums_percent(verdict->waited_ns, facts->span_ns) < TOLERANCE_PERCENT;
-	/* time that was not seen may be waiting */
-	if (sums_percent(victim->ns[ACCOUNT_REST], sum_of(victim->ns, ~0U)) >= NEGLIGIBLE_PERCENT)
+	if (has_unseen_time(victim))
 		return false;
 	if (percent >= NEGLIGIBLE_PERCENT && !is_within_tolerance)
 		return false;
@@ -486,9 +492,12 @@ static bool decide_irq(const struct verdict_facts *facts, const struct sums *sum
 					 : decide_by_sum(verdict, VERDICT_STEAL, &sums->steal);
 }
 
-static bool decide_by_wait(const struct verdict_facts *facts, const struct sums *sums,
-			   struct verdict *verdict)
+static bool decide_by_wait(const struct verdict_facts *facts, struct verdict *verdict)
 {
+	const struct sums all = sums_make(facts, verdict->victim, WAIT(verdict->wait)), *sums = &all;
+
+	verdict->waited_ns = verdict->victim->ns[verdict->wait];
+	verdict->unknown_ns = sums->unknown_ns;
 	if (facts->resource == PSI_IRQ)
 		return decide_irq(facts, sums, verdict);
 	switch (verdict->wait) {
@@ -539,7 +548,7 @@ static unsigned int find_unseen(const struct verdict_facts *facts, const struct 
 		unseen |= UNSEEN_IO_LIMITS;
 	if (is_leading(verdict, sums->denied_ns))
 		unseen |= UNSEEN_DENIED;
-	if (is_leading(verdict, gaps_ns))
+	if (is_leading(verdict, gaps_ns) || (is_undetermined && has_unseen_time(verdict->victim)))
 		unseen |= UNSEEN_WAITS;
 	return unseen;
 }
@@ -561,7 +570,6 @@ static void write_unseen(struct verdict *verdict)
 static unsigned int judge(const struct verdict_facts *facts, struct verdict *verdict)
 {
 	unsigned int waits;
-	struct sums sums;
 
 	find_victim(facts, verdict);
 	if (decide_kill(facts, verdict) || !verdict->victim)
@@ -574,10 +582,11 @@ static unsigned int judge(const struct verdict_facts *facts, struct verdict *ver
 		return waits;
 	if (decide_quota(facts, verdict) || decide_limit(facts, verdict))
 		return waits_beside(facts, verdict->wait);
-	sums = sums_make(facts, verdict->victim, WAIT(verdict->wait));
-	verdict->waited_ns = verdict->victim->ns[verdict->wait];
-	verdict->unknown_ns = sums.unknown_ns;
-	decide_by_wait(facts, &sums, verdict);
+	/* memory that nobody is to blame for leaves the disk, for which the victim waited, too */
+	if (!decide_by_wait(facts, verdict) && facts->resource == PSI_IO && verdict->wait == ACCOUNT_MEMORY) {
+		verdict->wait = ACCOUNT_IO;
+		decide_by_wait(facts, verdict);
+	}
 	return WAIT(verdict->wait);
 }
 

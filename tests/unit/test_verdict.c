@@ -199,7 +199,9 @@ static const struct kind_case {
 	{ "idle CPUs", "cpu 60",
 	  "ran 10, queued 90, queued 85 nobody, queued 5 own web", "", "undetermined", 0, "", "", "" },
 	{ "time that was not seen", "cpu 3",
-	  "ran 10, rest 90", "", "undetermined", 0, "", "", "" },
+	  "ran 10, rest 90", "", "undetermined", 0, "", "", "waits of nobody known" },
+	{ "pressure on a disk, with memory that nobody ran short of", "io 60",
+	  "ran 10, io 50, memory 60, io 50 own web, memory 60 other b", "", "own I/O", 100, "web", "", "" },
 	{ "without accounts", "cpu 60", "", "", "undetermined", 0, "", "", "accounts" },
 	{ "a baseline", "baseline 0", "", "", "undetermined", 0, "", "", "accounts" },
 	/* clang-format on */
