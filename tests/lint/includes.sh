@@ -30,7 +30,7 @@ consumer/kept        common consumer/process consumer/sql
 consumer/symbols     common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer consumer/kept
 consumer/unwind      common consumer/process consumer/rules consumer/symbolizer consumer/kept consumer/symbols
 consumer/store       common common/verdict consumer/sql consumer/process consumer/rules consumer/target consumer/capture consumer/kept consumer/symbols consumer/unwind
-consumer             common common/verdict consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer consumer/sql consumer/kept consumer/symbols consumer/unwind consumer/store
+consumer             common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer consumer/sql consumer/kept consumer/symbols consumer/unwind consumer/store
 report               common common/verdict consumer/sql consumer/symbolizer consumer/symbols consumer/store consumer/rules/cgroup_parts.h
 '
 # `loader` does not name loader/grant: no code of the helper is linked into bourdon-load.
