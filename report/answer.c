@@ -1,68 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/answer.h"
 
-#include "common/cgroup_path.h"
 #include "common/cleanup.h"
 #include "common/escape.h"
-#include "report/blame.h"
-#include "report/certainty.h"
+#include "common/plural.h"
+#include "common/verdict/line.h"
 #include "report/format.h"
+#include "report/goes_on.h"
+#include "report/not_whole.h"
 #include "report/query.h"
 #include "report/remedy.h"
+#include "report/shell_quote.h"
 #include "report/time_text.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
-
-/* What the daemon says where the rings do not reach back to the begin of the stall. */
-#define OLDER_THAN_HISTORY "; the stall is older than the "
-
-#define NAME_BYTES 512
-
-/* "nginx ×4 in " and the mark for its place */
-static const char *name_of(const struct party *party, char *into, size_t into_bytes)
-{
-	struct party shown = *party;
-
-	shown.unit = party_place(party) ? ANSWER_NAME : NULL;
-	shown.cgroup = NULL;
-	return party_text(&shown, into, into_bytes);
-}
-
-static const char *place_text(const struct party *party)
-{
-	return party_place(party) ? party_place(party) : "";
-}
 
 /* ---- the capture ---- */
 
 static const char capture_sql[] =
-	"SELECT c.*, iif(c.trigger_mode = 'kill', 'memory', c.resource) AS short_of, c.trigger_mode = 'kill' AS is_kill, "
-	"r.hostname, r.cpus, ru.source, (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns, "
-	"ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us) AS began_stall_at "
+	"SELECT c.*, r.hostname, ru.source, ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us) AS began_stall_at "
 	"FROM capture c JOIN run r USING(run_id) LEFT JOIN rule ru USING(rule_id) WHERE c.capture_id = ?1";
-
-static enum cause_word verdict_of(const char *cause)
-{
-	if (!cause)
-		return CAUSE_IS_NONE;
-	for (int i = CAUSE_IS_NONE + 1; i < CAUSE_IS_OTHER; i++)
-		if (!strcmp(verdict_words[i], cause))
-			return (enum cause_word)i;
-	return CAUSE_IS_OTHER;
-}
 
 /* Keeps the texts of the row. Returns 0 or -ENOMEM. */
 static int keep_texts(struct answer *answer, const struct query *query)
 {
 	const struct {
 		const char *column, **text;
-	} texts[] = { { "rule", &answer->rule },          { "source", &answer->source },
-		      { "short_of", &answer->resource },  { "kind", &answer->kind },
-		      { "cgroup", &answer->cgroup },      { "state", &answer->state },
-		      { "cause", &answer->cause },        { "because", &answer->because },
-		      { "hostname", &answer->hostname },  { "asked_by", &answer->asked_by },
-		      { "asked_for", &answer->asked_for } };
+	} texts[] = { { "rule", &answer->rule },         { "source", &answer->source },
+		      { "resource", &answer->resource }, { "kind", &answer->kind },
+		      { "cgroup", &answer->cgroup },     { "state", &answer->state },
+		      { "hostname", &answer->hostname }, { "trigger_mode", &answer->trigger_mode },
+		      { "asked_by", &answer->asked_by }, { "asked_for", &answer->asked_for },
+		      { "verdict", &answer->stored } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		if (query_is_null(query, texts[i].column))
@@ -82,150 +53,204 @@ static int load_capture(struct answer *answer)
 	if (!query_next(&query))
 		return -EIO;
 	answer->triggered_at = query_number(&query, "triggered_at");
-	answer->is_kill = query_number(&query, "is_kill");
 	answer->has_ended = !query_is_null(&query, "ended_at");
 	answer->ended_at = query_number(&query, "ended_at");
 	answer->onset_at = query_number(&query, "began_stall_at");
+	answer->is_older = subtract_saturated(answer->triggered_at, answer->onset_at) >=
+			   query_number(&query, "history_ns");
 	answer->observed_us = query_number(&query, "observed_us");
 	answer->stall_us = query_number(&query, "stall_us");
 	answer->window_us = query_number(&query, "window_us");
 	answer->incident_id = query_number(&query, "incident_id");
-	answer->cpus = query_number(&query, "cpus");
-	answer->span_ns = query_number(&query, "span_ns");
-	if (keep_texts(answer, &query) < 0)
-		return -ENOMEM;
-	answer->verdict = verdict_of(answer->cause);
-	answer->is_older = answer->because && strstr(answer->because, OLDER_THAN_HISTORY);
+	answer->stored_version = query_number(&query, "verdict_version");
+	return keep_texts(answer, &query);
+}
+
+static int judge(struct answer *answer)
+{
+	int result = judged_load(answer->report->database, answer->report->capture_id, &answer->judged);
+	const char *word;
+
+	if (result < 0)
+		return result;
+	answer->has_verdict = answer->judged.facts.fired != FIRED_BASELINE &&
+			      strcmp(answer->state ? answer->state : "", "recording") != 0;
+	word = verdict_kind_names[answer->judged.verdict.kind];
+	if (!answer->has_verdict || (answer->stored && !strcmp(answer->stored, word)))
+		answer->stored = NULL;
 	return 0;
 }
 
-static const char killed_sql[] =
-	"SELECT k.comm, k.how, k.cgroup, ifnull(k.unit, k.cgroup) AS place, k.limit_cgroup, k.tgid, k.rss_bytes, k.limit_bytes "
-	"FROM killed k JOIN capture c USING(capture_id) WHERE k.capture_id = ?1 AND k.role = 'target' AND k.how <> 'signal' "
-	"AND k.comm IS NOT NULL ORDER BY abs(k.at - c.triggered_at), k.tgid LIMIT 1";
+/* ---- where in the code ---- */
 
-static int load_killed(struct answer *answer)
+static struct code_party party_of_victim(const struct verdict_victim *victim)
 {
-	_cleanup_query_ struct query query =
-		query_begin(answer->report->database, killed_sql, answer->report->capture_id, 0);
-	struct killed *killed = &answer->killed;
-	const struct {
-		const char *column, **text;
-	} texts[] = { { "comm", &killed->comm },
-		      { "how", &killed->how },
-		      { "cgroup", &killed->cgroup },
-		      { "place", &killed->place },
-		      { "limit_cgroup", &killed->limit_cgroup } };
-
-	if (!query_next(&query))
-		return answer->report->database->failed ? -EIO : 0;
-	killed->tgid = query_number(&query, "tgid");
-	killed->rss_bytes = query_number(&query, "rss_bytes");
-	killed->limit_bytes = query_number(&query, "limit_bytes");
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		if (query_is_null(&query, texts[i].column))
-			continue;
-		*texts[i].text = profile_keep(answer->profile, query_text(&query, texts[i].column));
-		if (!*texts[i].text)
-			return -ENOMEM;
-	}
-	return 0;
+	return victim ? (struct code_party){ .program = victim->program,
+					     .unit = victim->unit,
+					     .cgroup = victim->cgroup }
+		      : (struct code_party){ 0 };
 }
 
-/* ---- who, and where in the code ---- */
-
-static bool is_of_victim(const struct party *party, const struct killed *killed)
+/* Whom, and in what: a resource that is waited for, "" for whatever, NULL for running. Returns false: it is nobody's code. */
+static bool place_to_find(const struct answer *answer, struct code_party *ret_party, const char **ret_waits)
 {
-	return killed->comm && !strcmp(party->program, killed->comm) && party->cgroup && killed->cgroup &&
-	       !strcmp(party->cgroup, killed->cgroup);
-}
+	const struct verdict *verdict = &answer->judged.verdict;
+	const struct verdict_party *named = verdict->blamed_count ? verdict->blamed[0].party : NULL;
 
-/*
- * As in consumer/capture/cause_memory.c: whose memory grew most, in the cgroup whose limit was met; of a limit of version 1, which
- * has no path here, in the victim's. NULL: not known, or by less than the victim held, whose growth was not seen.
- */
-static const struct party *find_grown(const struct answer *answer)
-{
-	const struct killed *killed = &answer->killed;
-	const char *within = !killed->limit_bytes                                   ? NULL
-			     : killed->limit_cgroup && *killed->limit_cgroup == '/' ? killed->limit_cgroup
-										    : killed->cgroup;
-	const struct party *most = NULL;
-
-	for (uint32_t i = 0; i < answer->parties.count; i++) {
-		const struct party *party = &answer->parties.list[i];
-
-		if (party->grown_bytes > 0 && (!most || party->grown_bytes > most->grown_bytes) &&
-		    (!within || (party->cgroup && cgroup_is_within(party->cgroup, within))))
-			most = party;
-	}
-	return most && (most->grown_bytes >= killed->rss_bytes || is_of_victim(most, killed)) ? most : NULL;
-}
-
-static const struct party *find_culprit(const struct answer *answer)
-{
-	const char *because = answer->because ? answer->because : "";
-	const struct party *named = NULL;
-
-	switch (answer->verdict) {
-	case CAUSE_IS_COMPETING:
-	case CAUSE_IS_OWN_THREADS:
-		return parties_named(&answer->parties, because);
-	case CAUSE_IS_OWN_IO:
-		named = parties_named(&answer->parties, because);
-		return named ? named : answer->victim;
-	case CAUSE_IS_SHORTAGE:
-		return parties_grown(&answer->parties, because);
-	case CAUSE_IS_KILL:
-		return find_grown(answer);
+	*ret_party = party_of_victim(verdict->victim);
+	*ret_waits = NULL;
+	if (!answer->has_verdict)
+		return true;
+	switch (verdict->kind) {
+	case VERDICT_NEIGHBOUR:
+	case VERDICT_NEIGHBOURS:
+		if (!named || !named->program)
+			return false;
+		*ret_party = (struct code_party){ .program = named->program,
+						  .unit = named->unit,
+						  .cgroup = named->cgroup,
+						  .is_kernel = named->role == ROLE_KERNEL };
+		return true;
+	case VERDICT_KILL:
+	case VERDICT_MEMORY_SHORTAGE:
+		if (verdict->grown)
+			*ret_party = (struct code_party){ .program = verdict->grown->program,
+							  .unit = verdict->grown->unit,
+							  .cgroup = verdict->grown->cgroup };
+		else
+			*ret_waits = "memory";
+		return true;
+	case VERDICT_LIMIT:
+		*ret_waits = "memory";
+		return true;
+	case VERDICT_DEVICE:
+	case VERDICT_OWN_IO:
+		*ret_waits = "io";
+		return true;
+	case VERDICT_PEER:
+	case VERDICT_NETWORK:
+		*ret_waits = "";
+		return true;
+	case VERDICT_UNDETERMINED:
+		if (answer->resource && strcmp(answer->resource, "cpu") != 0 &&
+		    strcmp(answer->resource, "irq") != 0)
+			*ret_waits = answer->resource;
+		return true;
+	case VERDICT_LOCK:
+	case VERDICT_CROWD:
+	case VERDICT_INTERRUPTS:
+	case VERDICT_STEAL:
+		return false;
 	default:
-		return NULL;
+		return true;
 	}
 }
 
-/* Where the verdict is a wait of the targets, the code is where they waited. */
-static const char *waited_resource(const struct answer *answer)
-{
-	bool is_own = answer->verdict == CAUSE_IS_OWN_LIMIT || answer->verdict == CAUSE_IS_OWN_IO ||
-		      answer->verdict == CAUSE_IS_DEVICE || answer->verdict == CAUSE_IS_UNDETERMINED ||
-		      answer->verdict == CAUSE_IS_NEGLIGIBLE;
-
-	return is_own && answer->resource && strcmp(answer->resource, "cpu") != 0 ? answer->resource : NULL;
-}
-
+/* A neighbour may be a target, too: of a rule for the whole host all are. */
 static int find_place(struct answer *answer)
 {
-	const struct party *of = answer->culprit;
-	bool is_other = of && strcmp(of->role, "target") != 0;
+	const struct code_party *of = &answer->place_of;
+	bool is_wanted = place_to_find(answer, &answer->place_of, &answer->place_waits);
+	bool is_anybody = !of->program;
 	int result = 0;
 
-	if (answer->verdict == CAUSE_IS_INTERRUPTS || answer->verdict == CAUSE_IS_STEAL ||
-	    (answer->verdict == CAUSE_IS_COMPETING && !of))
-		return 0; /* it is nobody's code, or that of somebody who is not known */
-	if (!of)
-		of = answer->victim;
-	if (is_other && profile_load(answer->report->database, answer->report->capture_id, PROFILE_OF_OTHERS,
-				     &answer->others) < 0)
-		return -EIO;
-	answer->place_of = of;
-	if (!is_other && waited_resource(answer))
-		result = code_place_find(answer->profile, of, waited_resource(answer), &answer->place);
-	if (!result && !answer->place.stacks_count)
-		result = code_place_find(is_other ? &answer->others : answer->profile, of, NULL,
+	if (is_wanted)
+		result = code_place_find(answer->profile, is_anybody ? NULL : of, answer->place_waits,
 					 &answer->place);
-	return result;
+	if (!result && is_wanted && answer->place_waits && !answer->place.stacks_count) {
+		answer->place_waits = NULL;
+		result = code_place_find(answer->profile, is_anybody ? NULL : of, NULL, &answer->place);
+	}
+	if (result || !is_wanted || is_anybody || answer->place.stacks_count)
+		return result;
+	if (profile_load(answer->report->database, answer->report->capture_id, PROFILE_OF_OTHERS,
+			 &answer->others) < 0)
+		return -EIO;
+	answer->place_is_others = true;
+	return code_place_find(&answer->others, of, NULL, &answer->place);
 }
 
-/* ---- in words ---- */
+/* ---- words ---- */
+
+static __attribute__((format(printf, 2, 0))) const char *keep_formatted(struct answer *answer,
+									const char *format, va_list arguments)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
+		return NULL;
+	}
+	return profile_keep(answer->profile, text);
+}
+
+const char *answer_say(struct answer *answer, const char *format, ...)
+{
+	va_list arguments;
+	const char *text;
+
+	va_start(arguments, format);
+	text = keep_formatted(answer, format, arguments);
+	va_end(arguments);
+	return text;
+}
+
+size_t answer_columns(const struct answer *answer)
+{
+	return answer->report->json ? 0 : (size_t)answer->report->layout.columns - LAYOUT_LABEL_COLUMNS;
+}
+
+/* The line in the columns that there are. */
+static const char *say_line(struct answer *answer, const struct line *line)
+{
+	char text[VERDICT_TEXT_BYTES];
+
+	return profile_keep(answer->profile, line_write(line, answer_columns(answer), text, sizeof(text)));
+}
+
+/* Of the two lines of a long text, the first may end so much earlier than the page. */
+#define BREAK_COLUMNS 16U
+
+/* As much as two lines have room for, where one has not. */
+static const char *say_two_lines(struct answer *answer, const struct line *line)
+{
+	size_t columns = answer_columns(answer);
+	char text[VERDICT_TEXT_BYTES];
+
+	line_write(line, columns, text, sizeof(text));
+	if (columns && format_columns(text) > columns)
+		line_write(line, 2 * columns - BREAK_COLUMNS, text, sizeof(text));
+	return profile_keep(answer->profile, text);
+}
+
+const char *answer_say_name(struct answer *answer, const char *name, const char *format, ...)
+{
+	struct line line = { 0 };
+	const char *text, *at;
+	va_list arguments;
+
+	va_start(arguments, format);
+	text = keep_formatted(answer, format, arguments);
+	va_end(arguments);
+	at = text ? strstr(text, ANSWER_NAME) : NULL;
+	if (!at)
+		return text;
+	line_words(&line, "%.*s", (int)(at - text), text);
+	line_name(&line, name);
+	line_words(&line, "%s", at + strlen(ANSWER_NAME));
+	return say_line(answer, &line);
+}
+
+const char *answer_unit_of(const char *cgroup)
+{
+	const char *slash = strrchr(cgroup, '/');
+
+	return slash && shell_is_unit(slash + 1) ? slash + 1 : cgroup;
+}
 
 static const char *duration(double ns, char into[32])
 {
 	return format_duration(ns, " ", into, 32);
-}
-
-static const char *size(double bytes, char into[32])
-{
-	return format_size(bytes, into, 32);
 }
 
 static double share(double part, double whole)
@@ -233,215 +258,155 @@ static double share(double part, double whole)
 	return whole > 0 ? 100 * part / whole : 0;
 }
 
+/* "neighbour: capture 7 on web1, 2026-11-25T00:50:33Z, rule web"; without a verdict the state is in its place. */
 static const char *say_headline(struct answer *answer)
 {
-	char when[TIME_TEXT_BYTES];
-	bool is_complete = !strcmp(answer->state, "complete");
+	size_t columns = answer->report->json ? 0 : (size_t)answer->report->layout.columns;
+	char when[TIME_TEXT_BYTES], text[VERDICT_TEXT_BYTES];
+	struct line line = { 0 };
 
-	return answer_say(answer, "%s: capture %" PRId64 "%s%s%s on %s, %s%s%s",
-			  answer->cause  ? answer->cause
-			  : answer->rule ? "no verdict"
-					 : "asked for",
-			  answer->report->capture_id, is_complete ? "" : " (",
-			  is_complete ? "" : answer->state, is_complete ? "" : ")",
-			  answer->hostname ? answer->hostname : "-",
-			  time_text_write(answer->triggered_at, when), answer->rule ? ", rule " : "",
-			  answer->rule ? answer->rule : "");
+	line_words(&line, "%.16s: capture %" PRId64 " on ",
+		   answer->has_verdict ? verdict_kind_names[answer->judged.verdict.kind]
+		   : answer->judged.facts.fired == FIRED_BASELINE ? "baseline"
+		   : answer->state                                ? answer->state
+								  : "-",
+		   answer->report->capture_id);
+	line_name(&line, answer->hostname ? answer->hostname : "-");
+	line_words(&line, ", %s%s", time_text_write(answer->triggered_at, when),
+		   answer->rule ? ", rule " : "");
+	line_name(&line, answer->rule);
+	return profile_keep(answer->profile, line_write(&line, columns, text, sizeof(text)));
 }
 
-/* "web[4711] in web.service, 61 MiB: OOM kill at a limit of 64 MiB" */
-static const char *say_kill(struct answer *answer)
-{
-	const struct killed *killed = &answer->killed;
-	char held[32], limit[32], how[96] = "OOM kill, host memory was full";
-
-	if (!killed->comm)
-		return answer->is_kill ? "a target, for lack of memory: which one was not kept" : NULL;
-	if (!strcmp(killed->how, "oomd"))
-		snprintf(how, sizeof(how), "killed by systemd-oomd");
-	else if (killed->limit_bytes)
-		snprintf(how, sizeof(how), "OOM kill at a limit of %s",
-			 size((double)killed->limit_bytes, limit));
-	return answer_say_name(answer, killed->place ? killed->place : "an unknown cgroup",
-			       "%s[%" PRId64 "] in " ANSWER_NAME ", %s: %s", killed->comm, killed->tgid,
-			       size((double)killed->rss_bytes, held), how);
-}
-
+/* What fired; NULL: a kill did, which has its own line. */
 static const char *say_shortage(struct answer *answer)
 {
-	static const struct {
-		const char *resource, *words;
-	} words[] = {
-		{ "cpu", "CPU time" }, { "memory", "memory" }, { "io", "disk I/O" }, { "irq", "CPU time" }
+	static const char *const words[PSI_RESOURCES] = {
+		[PSI_CPU] = "CPU time", [PSI_MEMORY] = "memory", [PSI_IO] = "disk I/O", [PSI_IRQ] = "CPU time"
 	};
+	const struct verdict_facts *facts = &answer->judged.facts;
 	char window[32], allowed[32] = "";
-	const char *what = answer->resource;
 
-	if (answer->is_kill)
-		return answer->kill;
-	if (!answer->resource)
+	if (facts->fired == FIRED_BASELINE)
+		return "nothing: the rule was calm";
+	if (facts->fired == FIRED_KILL)
+		return answer->judged.verdict.kill ? NULL
+						   : "memory: a target was killed, and its row was not kept";
+	if (facts->resource >= PSI_RESOURCES)
 		return answer_say(answer, "nothing fired: %s asked for %s",
 				  answer->asked_by ? answer->asked_by : "somebody",
 				  answer->asked_for ? answer->asked_for : "this capture");
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (!strcmp(words[i].resource, answer->resource))
-			what = words[i].words;
 	if (answer->stall_us)
 		snprintf(allowed, sizeof(allowed), "; allowed %.3g %%",
 			 share((double)answer->stall_us, (double)answer->window_us));
-	return answer_say_name(answer, answer->cgroup ? blame_unit_of(answer->cgroup) : "the machine",
-			       "%s %s " ANSWER_NAME ": %s stalled %.0f %% of %s%s", what,
-			       answer->cgroup ? "in" : "on",
+	return answer_say_name(answer, answer->cgroup ? answer_unit_of(answer->cgroup) : NULL,
+			       "%s %s: %s stalled %.0f %% of %s%s", words[facts->resource],
+			       answer->cgroup ? "in " ANSWER_NAME : "on the host",
 			       answer->kind && !strcmp(answer->kind, "full") ? "all threads" : "threads",
 			       share((double)answer->observed_us, (double)answer->window_us),
 			       duration((double)answer->window_us * 1e3, window), allowed);
 }
 
-static const char *say_suffered(struct answer *answer)
+/* The accounts in the order in which they are said: what decided, what it ran, then the largest. */
+static uint32_t order_accounts(const struct answer *answer, uint8_t order[ACCOUNTS])
 {
-	static const struct {
-		const char *resource, *words;
-	} words[] = { { "cpu", "for a CPU" },
-		      { "memory", "for memory" },
-		      { "io", "for a disk" },
-		      { "irq", "for a CPU" } };
-	const struct party *victim = answer->victim;
-	char name[NAME_BYTES], waited[32], ran[32];
-	const char *what = "for it";
+	const struct verdict_victim *victim = answer->judged.verdict.victim;
+	uint8_t first = answer->judged.verdict.wait;
+	uint32_t count = 0;
 
-	if (!victim && answer->verdict == CAUSE_IS_INTERRUPTS)
-		return "whatever ran on the CPUs that served the interrupts";
-	if (!victim || (!victim->waited_ns && answer->verdict == CAUSE_IS_STEAL))
-		return answer->verdict == CAUSE_IS_STEAL ? "everything on this machine"
-							 : "not known: bourdond did not measure who waited";
-	for (size_t i = 0; answer->resource && i < ARRAY_SIZE(words); i++)
-		if (!strcmp(words[i].resource, answer->resource))
-			what = words[i].words;
-	name_of(victim, name, sizeof(name));
-	if (!answer->resource || !victim->waited_ns || answer->is_kill)
-		return answer_say_name(answer, place_text(victim), "%s: ran %s%s", name,
-				       duration((double)victim->cpu_ns, ran),
-				       answer->resource && !answer->is_kill ? ", and no waiting was counted"
-									    : "");
-	return answer_say_name(answer, place_text(victim), "%s: waited %s %s, ran %s", name,
-			       duration((double)victim->waited_ns, waited), what,
-			       duration((double)victim->cpu_ns, ran));
-}
+	for (uint8_t i = 0; i < ACCOUNTS; i++) {
+		uint32_t at = count;
 
-/* What a program took of the resource that fired. */
-static const char *say_took(struct answer *answer, const char *before)
-{
-	const struct party *culprit = answer->culprit;
-	const char *place = place_text(culprit);
-	char name[NAME_BYTES], a[32], b[32];
+		if (!victim->ns[i])
+			continue;
+		for (; at; at--) {
+			uint8_t before = order[at - 1];
+			int rank = (i == first) - (before == first);
 
-	name_of(culprit, name, sizeof(name));
-	if (!strcmp(answer->resource, "io"))
-		return answer_say_name(answer, place, "%s%s: read %s, wrote %s", before, name,
-				       size((double)culprit->read_bytes, a),
-				       size((double)culprit->write_bytes, b));
-	if (!strcmp(answer->resource, "memory") && culprit->grown_bytes > 0)
-		return answer_say_name(answer, place, "%s%s: grew by %s to %s", before, name,
-				       size((double)culprit->grown_bytes, a),
-				       size((double)culprit->rss_bytes, b));
-	if (!strcmp(answer->resource, "memory"))
-		return answer_say_name(answer, place, "%s%s: the largest, %s, and did not grow", before, name,
-				       size((double)culprit->rss_bytes, a));
-	return answer_say_name(
-		answer, place, "%s%s: %s of CPU time, %.0f %% of all", before, name,
-		duration((double)culprit->cpu_ns, a),
-		share((double)culprit->cpu_ns, (double)answer->cpus * (double)answer->span_ns));
-}
-
-static const char *say_limit(struct answer *answer)
-{
-	const struct blame *blame = &answer->blame;
-	const char *of = blame->scope ? blame_unit_of(blame->scope) : NULL;
-	char limit[32];
-
-	if (!of)
-		return "a memory limit, of its cgroup or one above: cgroup v1 tells no more";
-	if (!blame->name)
-		return answer_say_name(answer, of,
-				       "the memory limit of " ANSWER_NAME ", or of a cgroup above it");
-	if (!blame->limit)
-		return answer_say_name(answer, of, "memory.%s of " ANSWER_NAME ", met %" PRId64 " times",
-				       blame->name, blame->times);
-	return answer_say_name(answer, of, "memory.%s of " ANSWER_NAME ", %s, met %" PRId64 " times",
-			       blame->name, size((double)blame->limit, limit), blame->times);
-}
-
-static const char *say_quota(struct answer *answer)
-{
-	const struct blame *blame = &answer->blame;
-	const char *of = blame->scope ? blame_unit_of(blame->scope) : NULL;
-
-	if (!of)
-		return "a CPU quota, of its cgroup or of one above it";
-	if (!blame->limit || !blame->period_us)
-		return answer_say_name(answer, of,
-				       "the quota of " ANSWER_NAME ": stopped in %" PRId64 " of %" PRId64
-				       " periods",
-				       blame->times, blame->of_times);
-	return answer_say_name(
-		answer, of,
-		"the quota of " ANSWER_NAME ", %.2f CPUs: stopped in %" PRId64 " of %" PRId64 " periods",
-		(double)blame->limit / (double)blame->period_us, blame->times, blame->of_times);
-}
-
-static const char *say_caused(struct answer *answer)
-{
-	const struct blame *blame = &answer->blame;
-
-	switch (answer->verdict) {
-	case CAUSE_IS_THROTTLED:
-		return say_quota(answer);
-	case CAUSE_IS_COMPETING:
-		return answer->culprit ? say_took(answer, "") : blame_unnamed(answer->because);
-	case CAUSE_IS_KILL:
-	case CAUSE_IS_SHORTAGE:
-		return answer->culprit ? say_took(answer, "")
-				       : "not known: who grew is not among what was recorded";
-	case CAUSE_IS_OWN_THREADS:
-	case CAUSE_IS_OWN_IO:
-		return answer->culprit ? say_took(answer, "itself: ") : "the targets themselves";
-	case CAUSE_IS_OWN_LIMIT:
-		return say_limit(answer);
-	case CAUSE_IS_DEVICE:
-		return blame->name ? answer_say(answer,
-						"the disk %s: busy %.0f %% of the time, %.1f ms a request",
-						blame->name, blame->percent, blame->each_ms)
-				   : "a disk";
-	case CAUSE_IS_INTERRUPTS:
-		return blame->name ? answer_say(answer, "the %s %s: %.1f %% of the machine's time",
-						!strcmp(blame->source, "softirq") ? "soft interrupt"
-										  : "interrupt",
-						blame->name, blame->percent)
-				   : "interrupts";
-	case CAUSE_IS_STEAL:
-		return answer_say(answer, "the hypervisor: it gave %.1f %% of the machine's time to others",
-				  blame->percent);
-	case CAUSE_IS_NEGLIGIBLE:
-		return "nobody: the targets hardly waited";
-	case CAUSE_IS_UNDETERMINED:
-		return "not known: no number that was recorded explains the stall";
-	case CAUSE_IS_OTHER:
-		return "not known: this bourdon is older than that cause";
-	default:
-		return answer->rule ? "not known: no verdict was stored"
-				    : "nobody: no shortage was looked for";
+			if (!rank)
+				rank = (i == ACCOUNT_RAN) - (before == ACCOUNT_RAN);
+			if (rank < 0 || (!rank && victim->ns[i] <= victim->ns[before]))
+				break;
+			order[at] = before;
+		}
+		order[at] = i;
+		count++;
 	}
+	return count;
+}
+
+/* "nginx in nginx.service: 2 threads, 12 s: queued 62 %, ran 20 %, sleep 18 %" */
+static const char *say_victim(struct answer *answer)
+{
+	const struct verdict_victim *victim = answer->judged.verdict.victim;
+	struct line line = { 0 };
+	uint8_t order[ACCOUNTS];
+	double all = 0;
+	uint32_t count;
+	char time[32];
+
+	if (!victim)
+		return answer->has_verdict ? "not known: this capture has no accounts of its threads' time"
+					   : "not known yet: accounts are written at the end";
+	for (uint8_t i = 0; i < ACCOUNTS; i++)
+		all += (double)victim->ns[i];
+	count = order_accounts(answer, order);
+	line_name(&line, victim->program ? victim->program : victim->text);
+	line_words(&line, "%s", victim->program && (victim->unit || victim->cgroup) ? " in " : "");
+	if (victim->program)
+		line_name(&line, victim->unit ? victim->unit : victim->cgroup);
+	line_words(&line, ": %" PRIu64 " %s, %s", victim->threads,
+		   plural(victim->threads, "thread", "threads"), duration(all, time));
+	for (uint32_t i = 0; i < count; i++)
+		line_words(&line, "%s%s %.0f %%", i ? ", " : ": ", account_names[order[i]],
+			   share((double)victim->ns[order[i]], all));
+	return say_two_lines(answer, &line);
+}
+
+/* "backup[201] in backup.service: 64 %, 2.56 s; its own threads 3 %" */
+static const char *say_blamed(struct answer *answer, const struct verdict_blamed *blamed, bool with_own)
+{
+	size_t columns = answer_columns(answer);
+	char name[VERDICT_TEXT_BYTES], numbers[96], time[32];
+	size_t bytes = (size_t)snprintf(numbers, sizeof(numbers), ": %.0f %%, %s", blamed->percent,
+					duration((double)blamed->party->ns, time));
+
+	if (with_own)
+		bytes += (size_t)snprintf(numbers + bytes, sizeof(numbers) - bytes,
+					  "; its own threads %.0f %%", answer->judged.verdict.own_percent);
+	return answer_say(answer, "%s%s",
+			  verdict_party_text(blamed->party, columns ? columns - bytes : 0, name), numbers);
+}
+
+static const char *say_lock_code(struct answer *answer)
+{
+	const struct verdict *verdict = &answer->judged.verdict;
+	const struct verdict_party *party = verdict->blamed_count ? verdict->blamed[0].party : NULL;
+
+	if (!party || !party->where)
+		return "not known: no stack was recorded where the lock was given free";
+	if (!party->then_account)
+		return answer_say(answer, "%s gives the lock free", party->where);
+	return answer_say(answer, "%s gives the lock free; who held it meanwhile mostly: %s", party->where,
+			  party->then_account);
 }
 
 static const char *say_code(struct answer *answer)
 {
 	if (answer->place.stacks_count)
 		return answer->place.text;
-	if (answer->verdict == CAUSE_IS_INTERRUPTS)
+	switch (answer->has_verdict ? answer->judged.verdict.kind : VERDICT_KINDS) {
+	case VERDICT_LOCK:
+		return say_lock_code(answer);
+	case VERDICT_CROWD:
+		return "of many programs: --section others has the hottest stacks";
+	case VERDICT_INTERRUPTS:
 		return "of the kernel's handlers, which are not sampled";
-	if (answer->verdict == CAUSE_IS_STEAL)
+	case VERDICT_STEAL:
 		return "of none: other machines ran";
-	return "not known: no sample is of it";
+	default:
+		return "not known: no sample is of it";
+	}
 }
 
 static const char *say_since(struct answer *answer)
@@ -449,11 +414,9 @@ static const char *say_since(struct answer *answer)
 	char when[TIME_TEXT_BYTES], before[TIME_TEXT_BYTES];
 
 	if (!answer->resource)
-		return answer_say(answer, "%s, when it was asked for",
-				  time_text_write(answer->triggered_at, when));
-	if (answer->is_kill)
-		return answer_say(answer, "%s, when it was killed",
-				  time_text_write(answer->triggered_at, when));
+		return answer_say(answer, "%s, when %s", time_text_write(answer->triggered_at, when),
+				  answer->judged.facts.fired == FIRED_KILL ? "it was killed"
+									   : "it was asked for");
 	return answer_say(
 		answer, "%s%s, %s%s before the trigger", time_text_write(answer->onset_at, when),
 		answer->is_older ? " or earlier" : "",
@@ -461,150 +424,462 @@ static const char *say_since(struct answer *answer)
 		answer->is_older ? " or more" : "");
 }
 
-static bool say_all(struct answer *answer)
+typedef char *verdict_write(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
+			    char into[VERDICT_TEXT_BYTES]);
+
+/* From this share on, stacks that are not whole make `code` less certain. They judge nobody. */
+#define NOT_WHOLE_PERCENT 5.0
+
+/* What two lines have room for, where one has not. */
+static const char *say_words(struct answer *answer, verdict_write *write, const char *more)
 {
-	answer->headline = say_headline(answer);
-	answer->kill = say_kill(answer);
-	answer->shortage = say_shortage(answer);
-	answer->suffered = say_suffered(answer);
-	answer->caused = say_caused(answer);
-	answer->code = say_code(answer);
-	answer->since = say_since(answer);
-	return answer->headline && answer->shortage && answer->suffered && answer->caused && answer->code &&
-	       answer->since;
+	const struct verdict_facts *facts = &answer->judged.facts;
+	size_t columns = answer_columns(answer), bytes = strlen(more);
+	char text[VERDICT_TEXT_BYTES];
+
+	write(facts, &answer->judged.verdict, columns ? columns - bytes : 0, text);
+	if (columns && format_columns(text) + bytes > columns)
+		write(facts, &answer->judged.verdict, 2 * columns - bytes - BREAK_COLUMNS, text);
+	return answer_say(answer, "%s%s", text, more);
+}
+
+static const char *say_certain(struct answer *answer)
+{
+	double percent = not_whole_percent(answer->profile);
+	char stacks[64] = "";
+
+	if (!answer->has_verdict)
+		return "nothing was judged";
+	if (percent >= NOT_WHOLE_PERCENT)
+		snprintf(stacks, sizeof(stacks), "; %.0f %% of stacks not whole", percent);
+	return say_words(answer, verdict_certainty_text, stacks);
+}
+
+static const char *say_judged(struct answer *answer)
+{
+	return answer_say(answer, "by version %d of the rules; '%s' was stored, by version %" PRId64,
+			  VERDICT_VERSION, answer->stored, answer->stored_version);
+}
+
+static void add_line(struct answer *answer, const char *label, enum layout_style style, const char *text)
+{
+	if (answer->lines_count < ARRAY_SIZE(answer->lines))
+		answer->lines[answer->lines_count++] =
+			(struct answer_line){ .label = label, .text = text, .style = style };
+}
+
+static void add_spare_line(struct answer *answer, const char *label, const char *text)
+{
+	add_line(answer, label, LAYOUT_PLAIN, text);
+	answer->lines[answer->lines_count - 1].is_spare = true;
+}
+
+/* How much of a text is its first line: up to the end of a clause, else of a word that is no number before its unit. */
+static size_t first_line_bytes(const char *text, size_t columns)
+{
+	size_t clause = 0, word = 0, seen = 0, bytes = 0;
+
+	for (; text[bytes] && seen <= columns; bytes++) {
+		seen += ((unsigned char)text[bytes] & 0xc0) != 0x80;
+		if (text[bytes] != ' ' || !bytes || seen > columns + 1)
+			continue;
+		if (strchr(";,:", text[bytes - 1]))
+			clause = bytes;
+		else if (text[bytes - 1] < '0' || text[bytes - 1] > '9')
+			word = bytes;
+	}
+	if (clause + BREAK_COLUMNS >= columns || !word)
+		return clause ? clause : strlen(text);
+	return word;
+}
+
+/* In two lines, where it is too long for one. What has no room there is left out. */
+static void add_wrapped(struct answer *answer, const char *label, enum layout_style style, const char *text)
+{
+	size_t columns = answer_columns(answer), bytes;
+	const char *rest;
+
+	if (!text || !columns || format_columns(text) <= columns) {
+		add_line(answer, label, style, text);
+		return;
+	}
+	bytes = first_line_bytes(text, columns);
+	add_line(answer, label, style, answer_say(answer, "%.*s", (int)bytes, text));
+	rest = text + bytes + strspn(text + bytes, " ");
+	if (format_columns(rest) > columns)
+		rest = answer_say(answer, "%.*s", (int)first_line_bytes(rest, columns), rest);
+	if (!rest || *rest)
+		add_spare_line(answer, "", rest);
+}
+
+/* Of a crowd nobody is named alone: how many there are, and how much they want. */
+static void add_crowd(struct answer *answer)
+{
+	const struct verdict_facts *facts = &answer->judged.facts;
+	const struct verdict *verdict = &answer->judged.verdict;
+
+	add_line(answer, "culprit", LAYOUT_STRONG,
+		 facts->programs ? answer_say(answer, "no single culprit: %" PRIu32 " %s in %" PRIu32 " %s",
+					      facts->programs, plural(facts->programs, "program", "programs"),
+					      facts->units, plural(facts->units, "unit", "units"))
+				 : "no single culprit");
+	add_line(answer, "", LAYOUT_PLAIN,
+		 verdict->wait == ACCOUNT_QUEUED && facts->wanted > 0
+			 ? answer_say(answer, "%.1f threads wanted %" PRIu32 " %s; its own threads %.0f %%",
+				      facts->wanted, facts->cpus, plural(facts->cpus, "CPU", "CPUs"),
+				      verdict->own_percent)
+			 : answer_say(answer, "its own threads %.0f %%", verdict->own_percent));
+}
+
+/* Each of several has a line of its own; behind the largest is what the victim's own threads have, if they are not named. */
+static void add_several(struct answer *answer, bool are_spare)
+{
+	const struct verdict *verdict = &answer->judged.verdict;
+	bool is_own = false;
+
+	for (uint32_t i = 0; i < verdict->blamed_count; i++)
+		is_own |= verdict->blamed[i].party->role == ROLE_OWN;
+	for (uint32_t i = 0; i < verdict->blamed_count; i++)
+		if (!i && !are_spare)
+			add_line(answer, "culprit", LAYOUT_STRONG,
+				 say_blamed(answer, &verdict->blamed[i], !is_own));
+		else
+			add_spare_line(answer, "", say_blamed(answer, &verdict->blamed[i], false));
+}
+
+static void add_culprit(struct answer *answer)
+{
+	const struct verdict *verdict = &answer->judged.verdict;
+	bool is_kill = verdict->kind == VERDICT_KILL;
+
+	if (!answer->has_verdict) {
+		add_line(answer, "culprit", LAYOUT_STRONG, "not known: nothing was judged");
+	} else if (verdict->kind == VERDICT_CROWD) {
+		add_crowd(answer);
+		add_several(answer, true);
+	} else if (verdict->blamed_count > 1) {
+		add_several(answer, false);
+	} else {
+		add_wrapped(answer, is_kill ? "grew" : "culprit", LAYOUT_STRONG,
+			    say_words(answer, verdict_culprit_text, ""));
+	}
+}
+
+/* Returns false without memory. */
+static bool say_all(struct answer *answer, const char *still)
+{
+	const char *shortage = say_shortage(answer);
+	bool is_alarm = answer->has_verdict && answer->judged.verdict.kind != VERDICT_NEGLIGIBLE,
+	     is_kill = answer->has_verdict && answer->judged.verdict.kind == VERDICT_KILL;
+
+	add_line(answer, NULL, is_alarm ? LAYOUT_ALARM : LAYOUT_STRONG, say_headline(answer));
+	if (is_kill && answer->judged.verdict.kill)
+		add_wrapped(answer, "killed", LAYOUT_STRONG, say_words(answer, verdict_kill_text, ""));
+	if (is_kill)
+		add_culprit(answer);
+	if (shortage)
+		add_line(answer, "short", LAYOUT_PLAIN, shortage);
+	add_wrapped(answer, "victim", LAYOUT_STRONG, say_victim(answer));
+	if (!is_kill)
+		add_culprit(answer);
+	add_line(answer, "code", LAYOUT_PLAIN, say_code(answer));
+	add_line(answer, "since", LAYOUT_PLAIN, say_since(answer));
+	add_line(answer, "still", LAYOUT_PLAIN, still);
+	add_wrapped(answer, "certain", LAYOUT_PLAIN, say_certain(answer));
+	if (answer->stored)
+		add_line(answer, "judged", LAYOUT_PLAIN, say_judged(answer));
+	add_line(answer, "remedy", LAYOUT_STRONG, answer->remedy.text);
+	if (answer->remedy.command) {
+		add_line(answer, answer->remedy.changes ? "do" : "look at", LAYOUT_COMMAND,
+			 answer->remedy.command);
+		answer->lines[answer->lines_count - 1].is_whole = true;
+	}
+	for (uint32_t i = 0; i < answer->lines_count; i++)
+		if (!answer->lines[i].text)
+			return false;
+	return true;
 }
 
 int answer_find(struct report *report, struct profile *profile, struct answer *answer)
 {
+	const char *still;
 	int result;
 
 	answer->report = report;
 	answer->profile = profile;
 	result = load_capture(answer);
 	if (!result)
-		result = load_killed(answer);
-	if (!result)
-		result = parties_load(report->database, report->capture_id, profile, &answer->parties);
-	if (result < 0)
-		return report->database->failed ? -EIO : result;
-	answer->victim = parties_victim(&answer->parties);
-	answer->culprit = find_culprit(answer);
-	result = blame_find(answer, &answer->blame);
+		result = judge(answer);
 	if (!result)
 		result = find_place(answer);
-	if (!result && !say_all(answer))
-		result = -ENOMEM;
 	if (!result)
-		result = certainty_find(answer);
+		result = goes_on_find(answer, &answer->goes_on, &still);
 	if (!result)
 		result = remedy_find(answer, &answer->remedy);
-	return result;
+	if (!result && !say_all(answer, still))
+		result = -ENOMEM;
+	return report->database->failed ? -EIO : result;
 }
 
 void answer_free(struct answer *answer)
 {
-	parties_free(&answer->parties);
+	judged_free(&answer->judged);
 	profile_free(&answer->others);
 }
 
 /* ---- output ---- */
 
-void answer_print(const struct layout *layout, const struct answer *answer)
+uint32_t answer_print(const struct layout *layout, const struct answer *answer)
 {
-	char line[4 * LAYOUT_COLUMNS_MOST + 16];
-	bool is_alarm = answer->verdict != CAUSE_IS_NEGLIGIBLE && answer->verdict != CAUSE_IS_NONE;
+	uint32_t spare = answer->lines_count > ANSWER_LINES_MOST ? answer->lines_count - ANSWER_LINES_MOST
+								 : 0,
+		 printed = 0, left = 0;
 
-	layout_put(layout, is_alarm ? LAYOUT_ALARM : LAYOUT_STRONG,
-		   format_cut(escape_terminal(answer->headline, line, sizeof(line)), (size_t)layout->columns,
-			      sizeof(line)));
-	fputc('\n', layout->out);
-	if (answer->kill)
-		layout_fact(layout, "killed", LAYOUT_STRONG, answer->kill);
-	if (!answer->is_kill)
-		layout_fact(layout, "short", LAYOUT_PLAIN, answer->shortage);
-	layout_fact(layout, "victim", LAYOUT_STRONG, answer->suffered);
-	layout_fact(layout, "culprit", LAYOUT_STRONG, answer->caused);
-	layout_fact(layout, "code", LAYOUT_PLAIN, answer->code);
-	layout_fact(layout, "since", LAYOUT_PLAIN, answer->since);
-	layout_fact(layout, "still", LAYOUT_PLAIN, answer->still);
-	layout_fact(layout, "certain", LAYOUT_PLAIN, answer->certain);
-	layout_fact(layout, "remedy", LAYOUT_STRONG, answer->remedy.text);
-	layout_fact_whole(layout, answer->remedy.changes ? "do" : "look at", LAYOUT_COMMAND,
-			  answer->remedy.command);
+	for (uint32_t i = 0; i < answer->lines_count; i++)
+		left += answer->lines[i].is_spare;
+	/* the last of the spare lines, which are of the smallest shares, have no room */
+	left = left > spare ? left - spare : 0;
+	for (uint32_t i = 0; i < answer->lines_count; i++) {
+		const struct answer_line *line = &answer->lines[i];
+		char text[4 * LAYOUT_COLUMNS_MOST + 16];
+
+		if (line->is_spare && !left)
+			continue;
+		left -= line->is_spare;
+		printed++;
+		if (line->label) {
+			(line->is_whole ? layout_fact_whole : layout_fact)(layout, line->label, line->style,
+									   line->text);
+			continue;
+		}
+		layout_put(layout, line->style,
+			   format_cut(escape_terminal(line->text, text, sizeof(text)),
+				      (size_t)layout->columns, sizeof(text)));
+		fputc('\n', layout->out);
+	}
+	return printed;
 }
 
-int answer_rows(const struct answer *answer, struct rows *ret_rows)
+/* ---- JSON ---- */
+
+static struct value value_real(double real)
+{
+	return (struct value){ .type = VALUE_REAL, .real = real };
+}
+
+/* A number that is there, or NULL. */
+static struct value number_if(bool is_there, int64_t number)
+{
+	return is_there ? value_number(number) : value_text(NULL);
+}
+
+static struct value real_if(bool is_there, double real)
+{
+	return is_there ? value_real(real) : value_text(NULL);
+}
+
+static void free_rows(struct rows *rows)
+{
+	if (rows)
+		rows_free(rows);
+	free(rows);
+}
+
+/* Rows with these columns, to be filled; NULL without memory. */
+static struct rows *new_rows(const char *const *names, uint32_t count)
+{
+	struct rows *rows = malloc(sizeof(*rows));
+
+	if (rows)
+		*rows = (struct rows){ names, count, NULL, 0, 0 };
+	return rows;
+}
+
+/* The rows, if all could be added; else NULL, and they were freed. */
+static struct rows *filled(struct rows *rows, int result)
+{
+	if (!result)
+		return rows;
+	free_rows(rows);
+	return NULL;
+}
+
+static struct rows *account_rows(const struct answer *answer)
+{
+	static const char *const names[] = { "capture_id", "victim", "account", "threads", "ns", "percent" };
+	const struct verdict_victim *victim = answer->judged.verdict.victim;
+	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
+	uint64_t all = 0;
+	int result = 0;
+
+	for (uint8_t i = 0; victim && i < ACCOUNTS; i++)
+		all += victim->ns[i];
+	for (uint8_t i = 0; rows && victim && i < ACCOUNTS && !result; i++)
+		if (victim->ns[i])
+			result = rows_add(
+				rows,
+				(struct value[]){ value_number(answer->report->capture_id),
+						  value_text(victim->text), value_text(account_names[i]),
+						  value_number((int64_t)victim->threads),
+						  value_number((int64_t)victim->ns[i]),
+						  value_percent((int64_t)victim->ns[i], (int64_t)all) });
+	return filled(rows, result);
+}
+
+static uint64_t waited_ns(const struct verdict_facts *facts, const struct verdict_party *party)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < facts->parties_count; i++)
+		if (facts->parties[i].victim == party->victim && facts->parties[i].wait == party->wait)
+			sum += facts->parties[i].ns;
+	return sum;
+}
+
+/* As the column `party` of view blame_share. */
+static const char *party_name(struct answer *answer, const struct verdict_party *party)
+{
+	const char *place = party->unit ? party->unit : party->cgroup;
+
+	if (party->program)
+		return answer_say(answer, "%s%s%s", party->program, place ? " in " : "", place ? place : "");
+	return party->role == ROLE_QUOTA || party->role == ROLE_UNKNOWN ? party->where : NULL;
+}
+
+/* The victim's rows of view blame_share, each with the columns of blame. */
+static struct rows *blame_rows(struct answer *answer)
+{
+	static const char *const names[] = { "capture_id", "victim",    "wait",       "role",        "party",
+					     "ns",         "percent",   "program",    "unit",        "cgroup",
+					     "tgid",       "processes", "where_text", "then_account" };
+	const struct verdict_facts *facts = &answer->judged.facts;
+	const struct verdict_victim *victim = answer->judged.verdict.victim;
+	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
+	int result = 0;
+
+	for (uint32_t i = 0; rows && victim && i < facts->parties_count && !result; i++) {
+		const struct verdict_party *party = &facts->parties[i];
+
+		if (&facts->victims[party->victim] != victim)
+			continue;
+		result = rows_add(
+			rows, (struct value[]){
+				      value_number(answer->report->capture_id), value_text(victim->text),
+				      value_text(account_names[party->wait]),
+				      value_text(blame_role_names[party->role]),
+				      value_text(party_name(answer, party)), value_number((int64_t)party->ns),
+				      value_percent((int64_t)party->ns, (int64_t)waited_ns(facts, party)),
+				      value_text(party->program), value_text(party->unit),
+				      value_text(party->cgroup), number_if(party->tgid, party->tgid),
+				      number_if(party->processes, party->processes), value_text(party->where),
+				      value_text(party->then_account) });
+	}
+	return filled(rows, result);
+}
+
+/* Whom the verdict names. */
+static struct rows *blamed_rows(struct answer *answer)
+{
+	static const char *const names[] = { "role", "party", "ns", "percent" };
+	const struct verdict *verdict = &answer->judged.verdict;
+	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
+	int result = 0;
+
+	for (uint32_t i = 0; rows && answer->has_verdict && i < verdict->blamed_count && !result; i++) {
+		const struct verdict_party *party = verdict->blamed[i].party;
+
+		result = rows_add(rows, (struct value[]){ value_text(blame_role_names[party->role]),
+							  value_text(party_name(answer, party)),
+							  value_number((int64_t)party->ns),
+							  value_real(verdict->blamed[i].percent) });
+	}
+	return filled(rows, result);
+}
+
+static struct rows *remedy_rows(const struct answer *answer)
+{
+	static const char *const names[] = { "text", "command", "changes" };
+	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
+
+	return filled(rows, rows ? rows_add(rows, (struct value[]){ value_text(answer->remedy.text),
+								    value_text(answer->remedy.command),
+								    value_number(answer->remedy.changes) })
+				 : 0);
+}
+
+static struct rows *line_rows(const struct answer *answer)
+{
+	static const char *const names[] = { "label", "text" };
+	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
+	int result = 0;
+
+	for (uint32_t i = 1; rows && i < answer->lines_count && !result; i++)
+		result = rows_add(rows, (struct value[]){ value_text(answer->lines[i].label),
+							  value_text(answer->lines[i].text) });
+	return filled(rows, result);
+}
+
+int answer_rows(struct answer *answer, struct rows *ret_rows)
 {
 	static const char *const names[] = {
-		"capture_id",
-		"hostname",
-		"cause",
-		"headline",
-		"killed",
-		"killed_comm",
-		"killed_tgid",
-		"killed_how",
-		"short",
-		"victim",
-		"victim_program",
-		"victim_unit",
-		"victim_cgroup",
-		"victim_waited_ns",
-		"culprit",
-		"culprit_role",
-		"culprit_program",
-		"culprit_unit",
-		"culprit_cgroup",
-		"limit_cgroup",
-		"code",
-		"function",
-		"stack_id",
-		"since",
-		"onset_at",
-		"still",
-		"certain",
-		"certainty",
-		"remedy",
-		"command",
-		"command_changes",
+		"capture_id",   "hostname",       "verdict",     "verdict_version", "stored_verdict",
+		"victim",       "accounts",       "wait",        "waited_ns",       "blame",
+		"blamed",       "blamed_percent", "own_percent", "limit_cgroup",    "limit_name",
+		"limit_value",  "killed_comm",    "killed_tgid", "killed_how",      "not_examined",
+		"lost_percent", "lost_reason",    "function",    "stack_id",        "onset_at",
+		"goes_on",      "remedy",         "headline",    "lines",
 	};
-	const struct party *victim = answer->victim, *culprit = answer->culprit;
+	const struct verdict *verdict = &answer->judged.verdict;
+	const struct verdict_facts *facts = &answer->judged.facts;
 	const struct code_place *place = &answer->place;
+	bool judged = answer->has_verdict, waited = judged && verdict->wait < ACCOUNTS;
+	char headline[VERDICT_TEXT_BYTES];
+	struct rows *const parts[] = { account_rows(answer), blame_rows(answer), blamed_rows(answer),
+				       remedy_rows(answer), line_rows(answer) };
 	struct rows rows = rows_of(names);
-	int result = rows_add(
-		&rows,
-		(struct value[]){ value_number(answer->report->capture_id),
-				  value_text(answer->hostname),
-				  value_text(answer->cause),
-				  value_text(answer->headline),
-				  value_text(answer->kill),
-				  value_text(answer->killed.comm),
-				  answer->killed.comm ? value_number(answer->killed.tgid) : value_text(NULL),
-				  value_text(answer->killed.how),
-				  value_text(answer->shortage),
-				  value_text(answer->suffered),
-				  value_text(victim ? victim->program : NULL),
-				  value_text(victim ? victim->unit : NULL),
-				  value_text(victim ? victim->cgroup : NULL),
-				  victim ? value_number(victim->waited_ns) : value_text(NULL),
-				  value_text(answer->caused),
-				  value_text(culprit ? culprit->role : NULL),
-				  value_text(culprit ? culprit->program : NULL),
-				  value_text(culprit ? culprit->unit : NULL),
-				  value_text(culprit ? culprit->cgroup : NULL),
-				  value_text(answer->blame.scope),
-				  value_text(answer->code),
-				  value_text(place->stacks_count ? place->function : NULL),
-				  place->stacks_count ? value_number(place->stack_ids[0]) : value_text(NULL),
-				  value_text(answer->since),
-				  value_number(answer->onset_at),
-				  value_text(answer->still),
-				  value_text(answer->certain),
-				  value_text(answer->certainty),
-				  value_text(answer->remedy.text),
-				  value_text(answer->remedy.command),
-				  value_number(answer->remedy.changes) });
+	int result = 0;
 
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (!parts[i])
+			result = -ENOMEM;
+	for (size_t i = 0; result && i < ARRAY_SIZE(parts); i++)
+		free_rows(parts[i]);
+	if (result)
+		return result;
+	result = rows_add(
+		&rows,
+		(struct value[]){
+			value_number(answer->report->capture_id),
+			value_text(answer->hostname),
+			value_text(judged ? verdict_kind_names[verdict->kind] : NULL),
+			number_if(judged, VERDICT_VERSION),
+			value_text(answer->stored),
+			value_text(verdict->victim ? verdict->victim->text : NULL),
+			value_rows(parts[0]),
+			value_text(waited ? account_names[verdict->wait] : NULL),
+			number_if(waited, (int64_t)verdict->waited_ns),
+			value_rows(parts[1]),
+			value_rows(parts[2]),
+			real_if(waited, verdict->blamed_percent),
+			real_if(waited, verdict->own_percent),
+			value_text(judged ? verdict->limit_cgroup : NULL),
+			value_text(judged ? verdict->limit_name : NULL),
+			number_if(judged && verdict->limit_value >= 0, verdict->limit_value),
+			value_text(verdict->kill ? verdict->kill->comm : NULL),
+			number_if(verdict->kill, verdict->kill ? verdict->kill->tgid : 0),
+			value_text(verdict->kill ? verdict->kill->how : NULL),
+			value_text(judged && *verdict->not_examined ? verdict->not_examined : NULL),
+			real_if(facts->lost_percent >= 0, facts->lost_percent),
+			value_text(facts->lost_reason),
+			value_text(place->stacks_count ? place->function : NULL),
+			number_if(place->stacks_count, place->stack_ids[0]),
+			number_if(answer->resource, answer->onset_at),
+			value_text(answer->goes_on),
+			value_row(parts[3]),
+			value_text(judged ? answer_say(answer, "%s",
+						       verdict_headline_text(facts, verdict, 0, headline))
+					  : NULL),
+			value_rows(parts[4]) });
 	if (!result)
 		*ret_rows = rows;
 	else

@@ -45,7 +45,7 @@ static unsigned int waits_of(const struct verdict_facts *facts)
 	static const unsigned int of_resource[PSI_RESOURCES + 1] = { [PSI_CPU] = WAITS_CPU,
 								     [PSI_MEMORY] = WAITS_MEMORY,
 								     [PSI_IO] = WAITS_IO,
-								     [PSI_IRQ] = WAITS_CPU,
+								     [PSI_IRQ] = WAIT(ACCOUNT_QUEUED),
 								     [PSI_RESOURCES] = WAITS_ALL };
 
 	return of_resource[facts->resource];
@@ -246,17 +246,22 @@ static void find_quota(const struct verdict_facts *facts, const struct verdict_p
 			set_limit(verdict, &facts->limits[i]);
 }
 
-/* The memory limit that the victim met: the one that was met most often, else of those that were scanned. */
-static const struct verdict_limit *find_memory_limit(const struct verdict_facts *facts,
-						     const struct verdict_victim *victim)
+/* Whether the limit may be the one that the victim met; `cgroup` is whose it is, if the kernel's count tells, else NULL. */
+static bool is_memory_limit(const struct verdict_limit *limit, const struct verdict_victim *victim,
+			    const char *cgroup)
 {
-	for (uint32_t i = 0; i < facts->limits_count; i++) {
-		const struct verdict_limit *limit = &facts->limits[i];
+	if (is_same(limit->name, "cpu.max") || (cgroup && !is_same(limit->cgroup, cgroup)))
+		return false;
+	return limit->is_concluded ? victim && is_in(victim->cgroup, limit->cgroup) : limit->met;
+}
 
-		if (limit->is_concluded ? victim && is_in(victim->cgroup, limit->cgroup)
-					: limit->met && !is_same(limit->name, "cpu.max"))
-			return limit;
-	}
+/* The limit that was met most often; where none was counted, of the cgroups that were scanned. */
+static const struct verdict_limit *find_memory_limit(const struct verdict_facts *facts,
+						     const struct verdict_victim *victim, const char *cgroup)
+{
+	for (uint32_t i = 0; i < facts->limits_count; i++)
+		if (is_memory_limit(&facts->limits[i], victim, cgroup))
+			return &facts->limits[i];
 	return NULL;
 }
 
@@ -300,8 +305,10 @@ static bool is_host_short(const struct verdict_facts *facts)
 static bool decide_limit(const struct verdict_facts *facts, struct verdict *verdict)
 {
 	unsigned int waits = waits_beside(facts, verdict->wait);
-	const struct verdict_limit *limit = find_memory_limit(facts, verdict->victim);
-	struct sums sums = sums_make(facts, verdict->victim, WAIT(ACCOUNT_MEMORY));
+	const struct sums sums = sums_make(facts, verdict->victim, WAIT(ACCOUNT_MEMORY));
+	const struct verdict_party *first = sums.limit.first;
+	const char *cgroup = first && first->cgroup ? first->cgroup : first ? first->where : NULL;
+	const struct verdict_limit *limit = find_memory_limit(facts, verdict->victim, cgroup);
 	uint64_t ns = sums.limit.ns, all_ns = sum_of(verdict->victim->ns, waits);
 	bool is_read_again = (waits & WAIT(ACCOUNT_IO)) && is_refaulting(facts) &&
 			     ((limit && !limit->is_concluded) || (ns && !is_host_short(facts)));
@@ -313,10 +320,12 @@ static bool decide_limit(const struct verdict_facts *facts, struct verdict *verd
 	else
 		verdict->wait = ACCOUNT_MEMORY;
 	verdict->waited_ns = all_ns;
+	verdict->limit_cgroup = cgroup;
+	verdict->limit_name = is_v1(cgroup) ? "memory.limit_in_bytes" : NULL;
 	if (limit)
 		set_limit(verdict, limit);
-	verdict->grown = first_grown(facts, limit ? limit->cgroup : NULL);
-	name(verdict, sums.limit.first);
+	verdict->grown = first_grown(facts, verdict->limit_cgroup);
+	name(verdict, first);
 	return decide(verdict, VERDICT_LIMIT, ns);
 }
 
@@ -368,6 +377,13 @@ static bool decide_kill(const struct verdict_facts *facts, struct verdict *verdi
 
 /* ---- by the wait that decides ---- */
 
+/* Time that was not seen may be waiting. */
+static bool has_unseen_time(const struct verdict_victim *victim)
+{
+	return victim &&
+	       sums_percent(victim->ns[ACCOUNT_REST], sum_of(victim->ns, ~0U)) >= NEGLIGIBLE_PERCENT;
+}
+
 /* The targets wait so little that nobody is to blame. */
 static bool decide_negligible(const struct verdict_facts *facts, struct verdict *verdict)
 {
@@ -376,15 +392,12 @@ static bool decide_negligible(const struct verdict_facts *facts, struct verdict 
 	double percent = sums_percent(verdict->waited_ns, verdict->waited_ns + ran_ns);
 	bool is_within_tolerance = verdict->waited_ns < TOLERANCE_NS;
 
-	if (facts->resource == PSI_IRQ)
-		return false; /* interrupts take time from threads that run, too */
 	if (facts->fired == FIRED_PRESSURE && facts->stalled_percent >= NEGLIGIBLE_PERCENT &&
 	    !is_within_tolerance)
 		return false;
-	if (facts->fired == FIRED_NOTHING)
+	if (facts->fired != FIRED_PRESSURE)
 		is_within_tolerance |= sums_percent(verdict->waited_ns, facts->span_ns) < TOLERANCE_PERCENT;
-	/* time that was not seen may be waiting */
-	if (sums_percent(victim->ns[ACCOUNT_REST], sum_of(victim->ns, ~0U)) >= NEGLIGIBLE_PERCENT)
+	if (has_unseen_time(victim))
 		return false;
 	if (percent >= NEGLIGIBLE_PERCENT && !is_within_tolerance)
 		return false;
@@ -475,22 +488,12 @@ static bool decide_by_all(struct verdict *verdict, const struct sums *sums, enum
 	return decide(verdict, kind, sums->own.ns + sums->neighbours_ns);
 }
 
-/* Pressure of interrupts is time that they took from threads that ran, which is in no account. */
-static bool decide_irq(const struct verdict_facts *facts, const struct sums *sums, struct verdict *verdict)
+static bool decide_by_wait(const struct verdict_facts *facts, struct verdict *verdict)
 {
-	uint64_t irq_ns = facts->irq_ns + facts->softirq_ns;
+	const struct sums all = sums_make(facts, verdict->victim, WAIT(verdict->wait)), *sums = &all;
 
-	if (!facts->machine_ns || !(irq_ns + facts->steal_ns))
-		return false;
-	return irq_ns >= facts->steal_ns ? decide_by_sum(verdict, VERDICT_INTERRUPTS, &sums->interrupts)
-					 : decide_by_sum(verdict, VERDICT_STEAL, &sums->steal);
-}
-
-static bool decide_by_wait(const struct verdict_facts *facts, const struct sums *sums,
-			   struct verdict *verdict)
-{
-	if (facts->resource == PSI_IRQ)
-		return decide_irq(facts, sums, verdict);
+	verdict->waited_ns = verdict->victim->ns[verdict->wait];
+	verdict->unknown_ns = sums->unknown_ns;
 	switch (verdict->wait) {
 	case ACCOUNT_MEMORY:
 		return decide_memory(facts, sums, verdict);
@@ -527,7 +530,7 @@ static unsigned int find_unseen(const struct verdict_facts *facts, const struct 
 
 	if (unseen || verdict->kind == VERDICT_NEGLIGIBLE || verdict->kind == VERDICT_KILL)
 		return unseen;
-	if ((verdict->kind == VERDICT_LIMIT && !verdict->limit) ||
+	if ((verdict->kind == VERDICT_LIMIT && !verdict->limit_cgroup) ||
 	    (verdict->wait == ACCOUNT_MEMORY && is_undetermined))
 		by_wait = UNSEEN_LIMITS;
 	if (verdict->wait == ACCOUNT_IO && (is_undetermined || verdict->kind == VERDICT_DEVICE))
@@ -539,7 +542,7 @@ static unsigned int find_unseen(const struct verdict_facts *facts, const struct 
 		unseen |= UNSEEN_IO_LIMITS;
 	if (is_leading(verdict, sums->denied_ns))
 		unseen |= UNSEEN_DENIED;
-	if (is_leading(verdict, gaps_ns))
+	if (is_leading(verdict, gaps_ns) || (is_undetermined && has_unseen_time(verdict->victim)))
 		unseen |= UNSEEN_WAITS;
 	return unseen;
 }
@@ -557,15 +560,30 @@ static void write_unseen(struct verdict *verdict)
 
 /* ---- the verdict ---- */
 
+/* Pressure of interrupts is time that they take from threads that run, which is in no account: the machine's time decides. */
+static unsigned int decide_irq(const struct verdict_facts *facts, struct verdict *verdict)
+{
+	const struct sums sums = sums_make(facts, verdict->victim, WAIT(ACCOUNT_QUEUED));
+	uint64_t irq_ns = facts->irq_ns + facts->softirq_ns;
+
+	verdict->wait = ACCOUNT_QUEUED;
+	verdict->waited_ns = verdict->victim->ns[ACCOUNT_QUEUED];
+	if (facts->machine_ns && irq_ns + facts->steal_ns)
+		decide_by_sum(verdict, irq_ns >= facts->steal_ns ? VERDICT_INTERRUPTS : VERDICT_STEAL,
+			      irq_ns >= facts->steal_ns ? &sums.interrupts : &sums.steal);
+	return WAIT(ACCOUNT_QUEUED);
+}
+
 /* Returns the ways to wait of which waited_ns is the sum. */
 static unsigned int judge(const struct verdict_facts *facts, struct verdict *verdict)
 {
 	unsigned int waits;
-	struct sums sums;
 
 	find_victim(facts, verdict);
 	if (decide_kill(facts, verdict) || !verdict->victim)
 		return 0;
+	if (facts->resource == PSI_IRQ)
+		return decide_irq(facts, verdict);
 	/* of the resource that fired all its waits, unless it is another one that decides */
 	waits = facts->resource == PSI_RESOURCES || verdict->wait == ACCOUNT_LOCK ? WAIT(verdict->wait)
 										  : waits_of(facts);
@@ -574,10 +592,11 @@ static unsigned int judge(const struct verdict_facts *facts, struct verdict *ver
 		return waits;
 	if (decide_quota(facts, verdict) || decide_limit(facts, verdict))
 		return waits_beside(facts, verdict->wait);
-	sums = sums_make(facts, verdict->victim, WAIT(verdict->wait));
-	verdict->waited_ns = verdict->victim->ns[verdict->wait];
-	verdict->unknown_ns = sums.unknown_ns;
-	decide_by_wait(facts, &sums, verdict);
+	/* memory that nobody is to blame for leaves the disk, for which the victim waited, too */
+	if (!decide_by_wait(facts, verdict) && facts->resource == PSI_IO && verdict->wait == ACCOUNT_MEMORY) {
+		verdict->wait = ACCOUNT_IO;
+		decide_by_wait(facts, verdict);
+	}
 	return WAIT(verdict->wait);
 }
 

@@ -224,12 +224,16 @@ static void say_disk(struct line *line, const struct verdict_facts *facts)
 	line_words(line, ", busy %.0f %%", share(disk->busy_ns, disk->span_ns));
 }
 
-static void say_machine_share(struct line *line, const struct verdict_facts *facts, uint64_t ns)
+static void say_machine_share(struct line *line, const struct verdict_facts *facts, uint64_t ns,
+			      const struct verdict *verdict)
 {
 	char part[QUANTITY_BYTES];
 
 	if (facts->machine_ns)
 		line_words(line, " took %s of the CPUs' time", percent(share(ns, facts->machine_ns), part));
+	if (verdict->blamed_ns)
+		line_words(line, "%s %s of the wait %s", facts->machine_ns ? ", and" : " took",
+			   percent(verdict->blamed_percent, part), verdict_wait_words[verdict->wait]);
 }
 
 static void say_undetermined(struct line *line, const struct verdict *verdict)
@@ -303,11 +307,11 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 	case VERDICT_INTERRUPTS:
 		line_name(line, facts->interrupt);
 		line_words(line, facts->interrupt ? " and others" : "interrupts");
-		say_machine_share(line, facts, facts->irq_ns + facts->softirq_ns);
+		say_machine_share(line, facts, facts->irq_ns + facts->softirq_ns, verdict);
 		break;
 	case VERDICT_STEAL:
 		line_words(line, "the hypervisor");
-		say_machine_share(line, facts, facts->steal_ns);
+		say_machine_share(line, facts, facts->steal_ns, verdict);
 		break;
 	case VERDICT_PEER:
 		if (first(verdict))

@@ -321,16 +321,19 @@ static const char told_sql[] =
 	"INSERT INTO incident(incident_id, run_id, number, captures, began_at, resource) VALUES(7, 1, 1, 0, 0, ''), "
 	"(8, 1, 2, 0, 0, '');"
 	"INSERT INTO capture(capture_id, run_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, triggered_at, "
-	"began_at, ended_at, history_ns, state, observed_us, hz, incident_id, onset_at, cause, because) VALUES"
+	"began_at, ended_at, history_ns, state, observed_us, hz, incident_id, onset_at, verdict, waited_ns, blamed_percent) VALUES"
 	"(11, 1, 'we' || char(27) || 'b', 'cpu', 'some', 200000, 2000000, 'sampled', '/web', 1700000012000000000, 1, "
-	"1700000017000000000, 10000000000, 'complete', 1500000, 47, 7, 1700000010000000000, 'competing processes', "
-	"'batch in /batch took 8.50 s of CPU time, 39 % of the machine''s, while the targets ran 1.00 s and waited 4.00 s'),"
+	"1700000017000000000, 10000000000, 'complete', 1500000, 47, 7, 1700000010000000000, 'neighbour', "
+	"4000000000, 90),"
 	"(12, 1, 'db', 'io', 'full', 200000, 2000000, 'sampled', '/db', 1700000015000000000, 1, 1700000020000000000, 10000000000, "
-	"'complete', 400000, 47, 7, 1700000013100000000, 'its own I/O', 'the targets read 70 MiB'),"
+	"'complete', 400000, 47, 7, 1700000013100000000, 'own I/O', 2500000000, 100),"
 	"(13, 1, 'all', 'cpu', 'some', 200000, 2000000, 'kernel', NULL, 1700000019000000000, 1, 1700000024000000000, 10000000000, "
-	"'complete', 900000, 47, 7, 1700000018000000000, 'its own threads', 'they waited for each other'),"
+	"'complete', 900000, 47, 7, 1700000018000000000, 'own threads', 2000000000, 70),"
 	"(14, 1, 'db', 'io', 'full', 200000, 2000000, 'sampled', '/db', 1700000300000000000, 1, 1700000305000000000, 10000000000, "
-	"'complete', 400000, 47, 8, 1700000299000000000, 'its own I/O', 'the targets read 70 MiB');"
+	"'complete', 400000, 47, 8, 1700000299000000000, 'own I/O', 2500000000, 100);"
+	"INSERT INTO account VALUES(11, 'nginx in web.service', 'ran', 1, 1000000000), (11, 'nginx in web.service', 'queued', 1, 4000000000);"
+	"INSERT INTO blame VALUES(11, 'nginx in web.service', 'queued', 'other', 'batch', NULL, '/batch', NULL, 2, 3600000000, NULL, NULL), "
+	"(11, 'nginx in web.service', 'queued', 'own', 'nginx', 'web.service', '/web', 100, 1, 400000000, NULL, NULL);"
 	"INSERT INTO process(process_id, run_id, tgid, started_ns, comm, cgroup, unit) VALUES(1, 1, 100, 1, 'nginx', '/web', "
 	"'web.service'), (2, 1, 101, 1, 'batch', '/batch', NULL), (3, 1, 102, 1, 'postgres', '/db', NULL), "
 	"(4, 1, 103, 1, 'batch', '/batch', NULL);"
@@ -366,14 +369,13 @@ START_TEST(an_incident_is_explained_as_a_whole)
 	static const char wanted[] =
 		"incident 7 (complete), 3 captures over 14 s, 2023-11-14T22:13:30Z\n"
 		"  first     cpu, capture 11, rule we\\x1bb, on cgroup /web\n"
-		"  cause     competing processes: batch in /batch took 8.50 s of CPU time, 39 % of the machine's,\n"
-		"            while the targets ran 1.00 s and waited 4.00 s (of capture 11)\n"
+		"  verdict   neighbour: batch ×2 in /batch took 90 % of the wait for a CPU (of capture 11)\n"
 		"\n"
 		"its captures, in the order in which their stalls began\n"
-		"   BEGAN  RESOURCE  KIND  STALLED     ID  RULE          CAUSE                     WHERE\n"
-		"   +0 ns  cpu       some   75.0 %     11  we\\x1bb       competing processes       /web\n"
-		"  +3.1 s  io        full   20.0 %     12  db            its own I/O               /db\n"
-		"    +8 s  cpu       some   45.0 %     13  all           its own threads           system\n"
+		"   BEGAN  RESOURCE  KIND  STALLED     ID  RULE          VERDICT          WHERE\n"
+		"   +0 ns  cpu       some   75.0 %     11  we\\x1bb       neighbour        /web\n"
+		"  +3.1 s  io        full   20.0 %     12  db            own I/O          /db\n"
+		"    +8 s  cpu       some   45.0 %     13  all           own threads      system\n"
 		"\n"
 		"targets that stalled, by program; of each program, the capture in which it stalled longest\n"
 		"RESOURCE  PROGRAM           STALLED     ID  UNIT OR CGROUP\n"
@@ -402,8 +404,7 @@ START_TEST(a_capture_tells_its_incident)
 	static const char wanted[] =
 		"\nincident 7: 3 captures over 14 s\n"
 		"  order     cpu came first, at 2023-11-14T22:13:30Z (rule we\\x1bb), then io after 3.1 s (rule db)\n"
-		"  cause     competing processes: batch in /batch took 8.50 s of CPU time, 39 % of the machine's,\n"
-		"            while the targets ran 1.00 s and waited 4.00 s (of capture 11)\n"
+		"  verdict   neighbour: batch ×2 in /batch took 90 % of the wait for a CPU (of capture 11)\n"
 		"  as whole  bourdon why --incident 7\n\n";
 	_cleanup_command_ran_ struct command_ran alone = { 0 };
 
@@ -414,7 +415,7 @@ START_TEST(a_capture_tells_its_incident)
 	ck_assert_int_eq(alone.status, 0);
 	ck_assert_ptr_null(strstr(alone.out, "incident"));
 	expect_command("\"incident\": null", "--db %s why 14 --json", fixture.path);
-	expect_command("\"cause\": \"competing processes\"", "--db %s why 12 --json", fixture.path);
+	expect_command("\"verdict\": \"neighbour\"", "--db %s why 12 --json", fixture.path);
 }
 END_TEST
 
