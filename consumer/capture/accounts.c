@@ -4,17 +4,14 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/shared_text.h"
+#include "consumer/process/map_elements.h"
 #include "consumer/rules/cgroup_parts.h"
 #include "consumer/target/iterator_stream.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
-/* Elements that one call reads: a bucket of the map may have no more. */
-#define VICTIMS_AT_ONCE 16U
-#define BLAME_AT_ONCE 64U
 /* What a capture keeps: as much as the maps have at a time, and as much again of what made room meanwhile. */
 #define VICTIMS_KEPT (2 * VICTIMS_MAX)
 #define PARTIES_KEPT (2 * BLAME_MAX)
@@ -241,51 +238,17 @@ int accounts_add_blame(struct accounts_reading *reading, const struct blame_key 
 
 /* ---- the kernel's maps ---- */
 
-static int read_victims(struct accounts_reading *reading, int map_fd)
+static int read_victim(void *user, const void *key, const void *value)
 {
-	_cleanup_free_ struct victim_sums *sums = calloc(VICTIMS_AT_ONCE, sizeof(*sums));
-	__u32 ids[VICTIMS_AT_ONCE], batch;
-	void *from = NULL;
+	uint32_t id;
 
-	if (!sums)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < 4 * VICTIMS_MAX / VICTIMS_AT_ONCE; i++) {
-		__u32 count = VICTIMS_AT_ONCE;
-		int ended = bpf_map_lookup_batch(map_fd, from, &batch, ids, sums, &count, NULL), result = 0;
-
-		if (ended < 0 && ended != -ENOENT)
-			return ended;
-		for (__u32 j = 0; j < count && !result; j++)
-			result = accounts_add_victim(reading, ids[j], &sums[j]);
-		if (result < 0 || ended == -ENOENT)
-			return result;
-		from = &batch;
-	}
-	return 0;
+	memcpy(&id, key, sizeof(id));
+	return accounts_add_victim(user, id, value);
 }
 
-static int read_blame(struct accounts_reading *reading, int map_fd)
+static int read_blame(void *user, const void *key, const void *value)
 {
-	_cleanup_free_ struct blame_sums *sums = calloc(BLAME_AT_ONCE, sizeof(*sums));
-	struct blame_key keys[BLAME_AT_ONCE];
-	__u32 batch;
-	void *from = NULL;
-
-	if (!sums)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < 4 * BLAME_MAX / BLAME_AT_ONCE; i++) {
-		__u32 count = BLAME_AT_ONCE;
-		int ended = bpf_map_lookup_batch(map_fd, from, &batch, keys, sums, &count, NULL), result = 0;
-
-		if (ended < 0 && ended != -ENOENT)
-			return ended;
-		for (__u32 j = 0; j < count && !result; j++)
-			result = accounts_add_blame(reading, &keys[j], &sums[j]);
-		if (result < 0 || ended == -ENOENT)
-			return result;
-		from = &batch;
-	}
-	return 0;
+	return accounts_add_blame(user, key, value);
 }
 
 static void reading_free(struct accounts_reading *reading)
@@ -304,10 +267,12 @@ static int add_until(struct accounts *accounts, const struct kernel_objects *ker
 								    .to_ns = to_ns,
 								    .now_ns = now_ns,
 								    .bits = bits_of(kernel) };
-	int result = read_victims(&reading, kernel->map_fds[PIN_VICTIMS]);
+	int result = map_elements_read(kernel->map_fds[PIN_VICTIMS], sizeof(uint32_t),
+				       sizeof(struct victim_sums), read_victim, &reading);
 
 	if (!result)
-		result = read_blame(&reading, kernel->map_fds[PIN_BLAME]);
+		result = map_elements_read(kernel->map_fds[PIN_BLAME], sizeof(struct blame_key),
+					   sizeof(struct blame_sums), read_blame, &reading);
 	accounts->until_ns = to_ns;
 	return result;
 }
