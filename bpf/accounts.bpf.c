@@ -737,7 +737,7 @@ __noinline int account_waking(struct accounted *thread, __u32 then)
 	else if (!task->pid)
 		return 0;
 	else if (thread->lock && !(task->flags & PF_KTHREAD) &&
-		 lock_is_released(task, task->group_leader->start_boottime, thread->lock))
+		 lock_is_released(task, task->group_leader->start_boottime, thread->lock, thread->expects))
 		thread->account = ACCOUNT_LOCK;
 	else
 		thread->account = ACCOUNT_PEER;

@@ -67,7 +67,8 @@ struct accounted {
 	__u8 does;     /* ACCOUNTED_* */
 	__u8 account;  /* ACCOUNTED_BLOCKED: as far as is known */
 	__u8 at_limit; /* 1: it is in reclaim because of a cgroup's limit */
-	__u8 reserved[5];
+	__u8 reserved;
+	__u32 expects; /* `lock`: the value of its futex, by the thread */
 };
 
 /* Any thread leads to its CPU's run queue, whose lock the caller holds. `runqueues` itself has no address for programs. */

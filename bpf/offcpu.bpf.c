@@ -352,7 +352,9 @@ static __always_inline void account_leaving(struct thread *thread, struct target
 					    struct task_struct *task, __u64 now_ns)
 {
 	__u32 account = account_of(thread);
-	__u64 lock = thread->state && account == ACCOUNT_SLEEP ? lock_contended(task, target->started_ns) : 0;
+	__u64 lock = thread->state && account == ACCOUNT_SLEEP
+			     ? lock_contended(task, target->started_ns, &thread->accounted.expects)
+			     : 0;
 
 	thread->accounted.victim = victim_of(target);
 	account_leave(&thread->accounted, now_ns, !thread->state, account, lock);
