@@ -943,6 +943,7 @@ int walk_away(struct bpf_iter__task *ctx)
 	if (!target || policy_denies_thread(task))
 		return 0;
 	record.victim = target->victim;
+	record.tgid = tgid;
 	record.cgroup_id = task->cgroups->dfl_cgrp->kn->id;
 	read_comm(task->group_leader, record.comm);
 	thread = thread_find(task->pid, task->start_boottime);
@@ -985,7 +986,9 @@ static __always_inline void enter_reclaim(bool at_limit)
 	if (thread && !thread->reclaim_depth++) {
 		thread->reclaim_ns = bpf_ktime_get_ns();
 		thread->reclaim_off_ns = 0;
-		thread->accounted.at_limit = at_limit;
+		thread->accounted.at_limit = 0;
+		if (at_limit)
+			account_meets_limit(&thread->accounted);
 		account_reclaim_begins(&thread->accounted, thread->reclaim_ns);
 		clocks_stall(thread, thread->reclaim_ns);
 	}

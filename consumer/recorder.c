@@ -4,6 +4,7 @@
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "consumer/capture/open_intervals.h"
+#include "consumer/process/reporter.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -52,6 +53,7 @@ void recorder_open(struct recorder *recorder, const struct recorder_settings *se
 	stall_clocks_stop(&recorder->clocks);
 	looker_open(&recorder->looker, kernel, settings->clock);
 	__atomic_store_n(&kernel->control->recorder, (uint32_t)getpid(), __ATOMIC_RELAXED);
+	reporter_tell(kernel);
 }
 
 void recorder_start(struct recorder *recorder, struct store_thread *store, uint64_t now_ns)

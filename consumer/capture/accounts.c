@@ -93,6 +93,7 @@ struct wanted_victim {
 	const struct accounts *accounts;
 	const char *comm;
 	uint64_t cgroup_id;
+	uint32_t tgid;
 };
 
 static bool is_victim(const void *user, uint32_t position)
@@ -100,23 +101,29 @@ static bool is_victim(const void *user, uint32_t position)
 	const struct wanted_victim *wanted = user;
 	const struct account_victim *there = &wanted->accounts->victims[position];
 
-	return there->cgroup_id == wanted->cgroup_id &&
+	return there->cgroup_id == wanted->cgroup_id && there->tgid == wanted->tgid &&
 	       !memcmp(there->comm, wanted->comm, sizeof(there->comm));
 }
 
 /* `comm` is terminated, and zero behind that. */
 static int find_victim(struct accounts *accounts, const struct accounts_scope *scope,
-		       const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t *ret_position)
+		       const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
+		       uint32_t *ret_position)
 {
-	const struct wanted_victim wanted = { accounts, comm, cgroup_id };
+	const struct wanted_victim wanted = { accounts, comm, cgroup_id, scope->of_processes ? tgid : 0 };
 	uint32_t hash = hash_number_and_bytes(cgroup_id, comm, ABI_COMM_BYTES),
 		 found = hash_index_find(&accounts->victims_index, hash, is_victim, &wanted);
 	struct account_victim *victim;
 	const char *cgroup = NULL;
 
 	*ret_position = found;
-	if (found != HASH_INDEX_NONE)
+	if (found != HASH_INDEX_NONE) {
+		victim = &accounts->victims[found];
+		/* of several processes: a new one may be none of those that were asked for */
+		if (scope->of_processes && !victim->tgid)
+			victim->is_covered = scope->covers(scope->user, comm, cgroup_id, 0, &cgroup);
 		return 0;
+	}
 	if (accounts->victims_count >= VICTIMS_KEPT)
 		return -ENOSPC;
 	if (array_make_room(accounts->victims, accounts->victims_count, accounts->victims_room, 1U) ||
@@ -124,9 +131,9 @@ static int find_victim(struct accounts *accounts, const struct accounts_scope *s
 		return -ENOMEM;
 	*ret_position = accounts->victims_count++;
 	victim = &accounts->victims[*ret_position];
-	*victim = (struct account_victim){ .cgroup_id = cgroup_id };
+	*victim = (struct account_victim){ .cgroup_id = cgroup_id, .tgid = wanted.tgid };
 	memcpy(victim->comm, comm, sizeof(victim->comm));
-	victim->is_covered = scope->covers(scope->user, comm, cgroup_id, &cgroup);
+	victim->is_covered = scope->covers(scope->user, comm, cgroup_id, wanted.tgid, &cgroup);
 	if (victim->is_covered)
 		victim->place = make_place(cgroup);
 	return 0;
@@ -148,7 +155,7 @@ int accounts_add_victim(struct accounts_reading *reading, uint32_t id, const str
 	int result;
 
 	copy_comm(comm, sums->comm);
-	result = find_victim(accounts, reading->scope, comm, sums->cgroup_id, &position);
+	result = find_victim(accounts, reading->scope, comm, sums->cgroup_id, sums->tgid, &position);
 	if (result < 0)
 		return result;
 	victim = &accounts->victims[position];
@@ -316,7 +323,7 @@ static int add_thread(struct accounts_reading *reading, const struct away_record
 	int result;
 
 	copy_comm(comm, record->comm);
-	result = find_victim(accounts, reading->scope, comm, record->cgroup_id, &position);
+	result = find_victim(accounts, reading->scope, comm, record->cgroup_id, record->tgid, &position);
 	if (result < 0)
 		return result;
 	victim = &accounts->victims[position];

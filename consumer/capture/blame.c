@@ -118,8 +118,9 @@ static struct blame_row row_of_party(const struct blame_rows *rows, const struct
 		row.program = key->comm;
 		break;
 	case BLAME_QUOTA:
+	case BLAME_LIMIT:
 		row.place = party->place;
-		row.where = party->place.cgroup ? party->place.cgroup : key->comm;
+		row.where = party->place.cgroup ? party->place.cgroup : *key->comm ? key->comm : NULL;
 		break;
 	case BLAME_DENIED:
 		row.where = denied;
@@ -220,9 +221,24 @@ static uint64_t accounts_rounding_ns(const struct accounts *accounts)
 	return 2UL * accounts->parties_count;
 }
 
-static int add_remainder(struct blame_rows *rows, const struct capture *capture, uint32_t victim,
-			 uint8_t wait, uint64_t blamed_ns, uint64_t limit_ns)
+/* The row with most of what reclaim at its memory limits took from the victim, or NULL. */
+static const struct blame_row *first_limit(const struct blame_rows *rows, uint32_t victim)
 {
+	const struct blame_row *first = NULL;
+
+	for (uint32_t i = 0; i < rows->count; i++) {
+		const struct blame_row *row = &rows->rows[i];
+
+		if (row->victim == victim && row->role == ROLE_LIMIT && (!first || row->ns > first->ns))
+			first = row;
+	}
+	return first;
+}
+
+static int add_remainder(struct blame_rows *rows, const struct capture *capture, uint32_t victim,
+			 uint8_t wait, uint64_t blamed_ns)
+{
+	const struct blame_row *limit = wait == ACCOUNT_MEMORY ? first_limit(rows, victim) : NULL;
 	uint64_t ns = growth(rows->victims[victim].ns[wait], blamed_ns);
 	struct blame_row row = {
 		.victim = victim, .wait = wait, .role = ROLE_UNKNOWN, .ns = ns, .then = ACCOUNTS
@@ -234,13 +250,16 @@ static int add_remainder(struct blame_rows *rows, const struct capture *capture,
 		return 0;
 	if (wait == ACCOUNT_IO)
 		return divide(rows, victim, wait, ns, moved_bytes, unknown_bytes(&capture->usage));
-	if (wait == ACCOUNT_MEMORY && !limit_ns)
+	if (wait == ACCOUNT_MEMORY && !limit)
 		return divide(rows, victim, wait, ns, grown_bytes, 0);
 	/* a thread that waits for a page that its limit evicted is in no reclaim */
-	if (wait == ACCOUNT_MEMORY)
+	if (limit) {
 		row.role = ROLE_LIMIT;
-	else
+		row.place = limit->place;
+		row.where = limit->where;
+	} else {
 		row.where = wait == ACCOUNT_QUEUED || wait == ACCOUNT_THROTTLED ? not_recorded : not_ended;
+	}
 	return add_row(rows, &row) ? 0 : -ENOMEM;
 }
 
@@ -250,14 +269,12 @@ static int add_remainders(struct blame_rows *rows, const struct capture *capture
 					 ACCOUNT_LOCK,   ACCOUNT_NETWORK,   ACCOUNT_PEER };
 	size_t cells = (size_t)rows->victims_count * ACCOUNTS;
 	_cleanup_free_ uint64_t *blamed = calloc(cells + 1, sizeof(*blamed));
-	_cleanup_free_ uint64_t *limits = calloc(rows->victims_count + 1UL, sizeof(*limits));
-	int result = blamed && limits ? 0 : -ENOMEM;
+	int result = blamed ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < rows->count && !result; i++) {
 		const struct blame_row *row = &rows->rows[i];
 
 		blamed[row->victim * ACCOUNTS + row->wait] += row->ns;
-		limits[row->victim] += row->role == ROLE_LIMIT ? row->ns : 0;
 	}
 	for (uint32_t i = 0; i < rows->victims_count && !result; i++)
 		for (size_t j = 0; j < ARRAY_SIZE(waits) && !result; j++) {
@@ -267,7 +284,7 @@ static int add_remainders(struct blame_rows *rows, const struct capture *capture
 			/* the maps were read one after the other */
 			if (*ns < of_parties)
 				*ns = of_parties;
-			result = add_remainder(rows, capture, i, waits[j], of_parties, limits[i]);
+			result = add_remainder(rows, capture, i, waits[j], of_parties);
 		}
 	return result;
 }

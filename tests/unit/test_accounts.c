@@ -54,10 +54,12 @@ END_TEST
 /* ---- a capture ---- */
 
 /* Covers all but the cgroup 9; cgroups 1 and 2 are of one unit. */
-static bool covers(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, const char **ret_cgroup)
+static bool covers(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
+		   const char **ret_cgroup)
 {
 	(void)user;
 	(void)comm;
+	(void)tgid;
 	*ret_cgroup = cgroup_id == 1   ? "/system.slice/web.service"
 		      : cgroup_id == 2 ? "/system.slice/web.service/in"
 				       : NULL;
@@ -68,11 +70,11 @@ static const char *path(void *user, uint64_t cgroup_id)
 {
 	const char *cgroup = NULL;
 
-	covers(user, NULL, cgroup_id, &cgroup);
+	covers(user, NULL, cgroup_id, 0, &cgroup);
 	return cgroup_id == 3 ? "/batch" : cgroup;
 }
 
-static const struct accounts_scope scope = { covers, path, NULL };
+static const struct accounts_scope scope = { covers, path, NULL, false };
 
 /* A capture whose accounts are those that a test adds by its reading. */
 struct accounts_fixture {
@@ -203,6 +205,8 @@ static const struct {
 	{ BLAME_NOBODY, "", 0, ROLE_NOBODY, NULL, NULL },
 	{ BLAME_DENIED, "", 0, ROLE_UNKNOWN, NULL, "denied" },
 	{ BLAME_UNSEEN, "", 0, ROLE_UNKNOWN, NULL, "unseen" },
+	{ BLAME_LIMIT, "web.service", 1, ROLE_LIMIT, NULL, "/system.slice/web.service" },
+	{ BLAME_LIMIT, "v1", 0, ROLE_LIMIT, NULL, "v1" },
 	{ BLAME_LIMIT, "", 0, ROLE_LIMIT, NULL, NULL },
 };
 
@@ -294,7 +298,7 @@ END_TEST
 
 START_TEST(a_wait_for_memory_is_the_limits_or_who_grew)
 {
-	const struct blame_key limit = key_of(1, ACCOUNT_MEMORY, BLAME_LIMIT, "", 0);
+	const struct blame_key limit = key_of(1, ACCOUNT_MEMORY, BLAME_LIMIT, "web.service", 1);
 	struct accounts_fixture fixture;
 	struct blame_rows rows;
 
@@ -310,7 +314,47 @@ START_TEST(a_wait_for_memory_is_the_limits_or_who_grew)
 	rows = make_rows(&fixture);
 	ck_assert_uint_eq(rows.count, 1);
 	ck_assert_int_eq(rows.rows[0].role, ROLE_LIMIT);
+	ck_assert_str_eq(rows.rows[0].where, "/system.slice/web.service");
 	ck_assert_uint_eq(rows.rows[0].ns, 1000);
+	blame_free(&rows);
+	fixture_free(&fixture);
+}
+END_TEST
+
+/* Of two processes of one name and cgroup, one was asked for. */
+static bool covers_one(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
+		       const char **ret_cgroup)
+{
+	covers(user, comm, cgroup_id, tgid, ret_cgroup);
+	return tgid == 10;
+}
+
+START_TEST(a_single_process_counts_without_its_siblings)
+{
+	static const struct accounts_scope one = { covers_one, path, NULL, true };
+	struct accounts_fixture fixture;
+	struct blame_rows rows;
+	const uint32_t tgids[] = { 0, 10, 11 };
+
+	fixture_make(&fixture);
+	fixture.reading.scope = &one;
+	for (uint32_t i = 0; i < ARRAY_SIZE(tgids); i++) {
+		struct victim_sums sums = { .comm = "web", .cgroup_id = 1, .tgid = tgids[i] };
+		struct away_record record = { .header = { RECORD_AWAY, sizeof(record) },
+					      .account = ACCOUNTS,
+					      .tgid = tgids[i],
+					      .cgroup_id = 1,
+					      .comm = "web" };
+
+		put(sums.slots[ACCOUNT_RAN], NOW - SLOT, 100U << i);
+		ck_assert_int_eq(accounts_add_victim(&fixture.reading, i + 1, &sums), 0);
+		ck_assert_int_eq(accounts_add_away(&fixture.reading, (const char *)&record, sizeof(record)),
+				 sizeof(record));
+	}
+	rows = make_rows(&fixture);
+	ck_assert_uint_eq(rows.victims_count, 1);
+	ck_assert_uint_eq(rows.victims[0].ns[ACCOUNT_RAN], 200);
+	ck_assert_uint_eq(rows.victims[0].threads, 1);
 	blame_free(&rows);
 	fixture_free(&fixture);
 }
@@ -448,6 +492,7 @@ SUITE(accounts)
 	tcase_add_test(rows, what_no_party_has_is_unknown);
 	tcase_add_test(rows, waits_for_a_disk_are_divided_by_bytes);
 	tcase_add_test(rows, a_wait_for_memory_is_the_limits_or_who_grew);
+	tcase_add_test(rows, a_single_process_counts_without_its_siblings);
 	tcase_add_test(rows, a_crowd_keeps_its_time_and_loses_its_names);
 	tcase_add_test(rows, the_database_says_the_same);
 	suite_add_tcase(suite, rows);
