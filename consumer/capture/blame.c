@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/numbers.h"
 
 #include <string.h>
@@ -19,6 +20,9 @@ static const char denied[] = "denied", unseen[] = "unseen", not_recorded[] = "no
 		  not_ended[] = "not ended";
 
 #define PARTS_A_THOUSAND 1000U
+/* A hard disk takes 10 ms for a request; all together that move less than this do not keep any disk busy. */
+#define SLOW_REQUEST_MS 50U
+#define LITTLE_BYTES_A_SECOND (1ULL << 20)
 
 static const struct usage_group *find_group(const struct usage_groups *groups, enum blame_role role,
 					    const char *program, const char *cgroup)
@@ -213,6 +217,66 @@ static uint64_t unknown_bytes(const struct capture_usage *usage)
 	return sum > 0 ? (uint64_t)sum : 0;
 }
 
+/* ---- devices ---- */
+
+/* What a disk did in the span, by /proc/diskstats. */
+static uint64_t of_disk(const struct kernel_stats *stats, const char *disk, const char *name)
+{
+	for (uint32_t i = 0; i < stats->count; i++) {
+		const struct kernel_stat *stat = &stats->stats[i];
+
+		if (!strcmp(stat->source, "diskstats") && !strcmp(stat->device, disk) &&
+		    !strcmp(stat->name, name) && stat->before >= 0 && stat->after > stat->before)
+			return (uint64_t)(stat->after - stat->before);
+	}
+	return 0;
+}
+
+/* The disk that was busy for the larger part of the span with few requests, each of which took it long; NULL: none. */
+static const char *slow_disk(const struct kernel_stats *stats)
+{
+	uint64_t span_ms = (stats->to_ns - stats->from_ns) / (CLOCK_SECOND_NS / 1000), most_ms = span_ms / 2;
+	const char *slow = NULL;
+
+	for (uint32_t i = 0; i < stats->count; i++) {
+		const struct kernel_stat *stat = &stats->stats[i];
+		uint64_t busy_ms = of_disk(stats, stat->device, "busy_ms"),
+			 requests = of_disk(stats, stat->device, "reads") +
+				    of_disk(stats, stat->device, "writes");
+
+		if (strcmp(stat->source, "diskstats") || busy_ms <= most_ms ||
+		    busy_ms < requests * SLOW_REQUEST_MS)
+			continue;
+		slow = stat->device;
+		most_ms = busy_ms;
+	}
+	return slow;
+}
+
+/* Bytes a second that all together moved: more than a few explain the waiting by themselves. */
+static bool moved_little(const struct blame_rows *rows, const struct capture *capture)
+{
+	uint64_t span_ns = capture->kernel_stats.to_ns - capture->kernel_stats.from_ns;
+	double bytes = (double)unknown_bytes(&capture->usage);
+
+	for (uint32_t i = 0; i < rows->groups.count; i++)
+		bytes += (double)moved_bytes(&rows->groups.groups[i]);
+	return bytes <= (double)LITTLE_BYTES_A_SECOND * (double)span_ns / CLOCK_SECOND_NS;
+}
+
+/* A wait for I/O: where hardly any bytes were moved, for a slow device, else for who moved them. */
+static int add_io(struct blame_rows *rows, const struct capture *capture, struct blame_row *row)
+{
+	const char *disk = slow_disk(&capture->kernel_stats);
+
+	if (!disk || !moved_little(rows, capture))
+		return divide(rows, row->victim, row->wait, row->ns, moved_bytes,
+			      unknown_bytes(&capture->usage));
+	row->role = ROLE_DEVICE;
+	row->where = disk;
+	return add_row(rows, row) ? 0 : -ENOMEM;
+}
+
 /* ---- the parts of a wait that the kernel's sums of parties do not have ---- */
 
 /* A slot that is in part in the span is divided for each sum by itself: so much is lost. */
@@ -249,7 +313,7 @@ static int add_remainder(struct blame_rows *rows, const struct capture *capture,
 	if (ns <= accounts_rounding_ns(&capture->accounts) && add_to_last(rows, victim, wait, ns))
 		return 0;
 	if (wait == ACCOUNT_IO)
-		return divide(rows, victim, wait, ns, moved_bytes, unknown_bytes(&capture->usage));
+		return add_io(rows, capture, &row);
 	if (wait == ACCOUNT_MEMORY && !limit)
 		return divide(rows, victim, wait, ns, grown_bytes, 0);
 	/* a thread that waits for a page that its limit evicted is in no reclaim */

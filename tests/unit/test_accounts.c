@@ -3,6 +3,7 @@
  * Shows that a capture's accounts are the kernel's sums of its span, that each waiting nanosecond is blamed once, on whom, and
  * that the database says the same.
  */
+#include "common/clock.h"
 #include "common/shared_text.h"
 #include "consumer/capture/blame.h"
 #include "tests/unit/store_fixture.h"
@@ -321,6 +322,45 @@ START_TEST(a_wait_for_memory_is_the_limits_or_who_grew)
 }
 END_TEST
 
+/* A disk that was busy for so long in a span of 10 s, and what all together moved; whether it is slow. */
+static const struct {
+	int64_t busy_ms, requests;
+	uint64_t own_bytes;
+	bool is_slow;
+} disks[] = {
+	{ 9000, 90, 4096, true },       { 9000, 0, 0, true }, /* it hangs */
+	{ 9000, 900, 4096, false },                           /* a hard disk */
+	{ 4000, 4, 4096, false },                             /* mostly idle */
+	{ 9000, 90, 1UL << 30, false },                       /* large requests */
+};
+
+START_TEST(a_wait_for_a_disk_that_is_slow_without_work_is_the_devices)
+{
+	struct kernel_stat stats[] = {
+		{ .source = "diskstats", .device = "sdb", .name = "reads", .after = disks[_i].requests },
+		{ .source = "diskstats", .device = "sdb", .name = "busy_ms", .after = disks[_i].busy_ms },
+		{ .source = "diskstats", .device = "sda", .name = "busy_ms", .after = 100 },
+	};
+	struct accounts_fixture fixture;
+	struct blame_rows rows;
+
+	fixture_make(&fixture);
+	put_usage(fixture.capture, disks[_i].own_bytes, 0);
+	fixture.capture->kernel_stats = (struct kernel_stats){
+		.stats = stats, .count = ARRAY_SIZE(stats), .from_ns = 1, .to_ns = 10 * CLOCK_SECOND_NS + 1
+	};
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_IO, 1000);
+	rows = make_rows(&fixture);
+	ck_assert_uint_eq(rows.count, 1);
+	ck_assert_int_eq(rows.rows[0].role, disks[_i].is_slow ? ROLE_DEVICE : ROLE_OWN);
+	ck_assert_pstr_eq(rows.rows[0].where, disks[_i].is_slow ? "sdb" : NULL);
+	ck_assert_uint_eq(rows.rows[0].ns, 1000);
+	blame_free(&rows);
+	fixture.capture->kernel_stats = (struct kernel_stats){ 0 };
+	fixture_free(&fixture);
+}
+END_TEST
+
 /* Of two processes of one name and cgroup, one was asked for. */
 static bool covers_one(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
 		       const char **ret_cgroup)
@@ -492,6 +532,8 @@ SUITE(accounts)
 	tcase_add_test(rows, what_no_party_has_is_unknown);
 	tcase_add_test(rows, waits_for_a_disk_are_divided_by_bytes);
 	tcase_add_test(rows, a_wait_for_memory_is_the_limits_or_who_grew);
+	tcase_add_loop_test(rows, a_wait_for_a_disk_that_is_slow_without_work_is_the_devices, 0,
+			    ARRAY_SIZE(disks));
 	tcase_add_test(rows, a_single_process_counts_without_its_siblings);
 	tcase_add_test(rows, a_crowd_keeps_its_time_and_loses_its_names);
 	tcase_add_test(rows, the_database_says_the_same);
