@@ -597,6 +597,9 @@ void recorder_take_baseline(struct recorder *recorder, const struct rule *rule, 
 	scope = scope_of(recorder, &active);
 	capture_drain(active.capture, capture_scope_describe, &scope);
 	open_intervals_add(recorder->kernel, active.capture, &scope, now_ns);
+	begin_accounts(recorder, &active, now_ns);
+	end_accounts(recorder, &active);
+	settle_accounts(recorder, &active);
 	note_unwatched(recorder, &active);
 	capture_end(active.capture, now_ns, false);
 	store_thread_add_baseline(recorder->store, active.capture);
