@@ -353,6 +353,32 @@ static int add_remainders(struct blame_rows *rows, const struct capture *capture
 	return result;
 }
 
+/* ---- locks that the kernel does not know ---- */
+
+/* Moves the locks' part from the wait for the victim's own threads as peers, of which its wakes are, too. */
+static int find_locks(struct blame_rows *rows, blame_lock_part lock_part, void *user)
+{
+	for (uint32_t i = 0, count = rows->count; i < count; i++) {
+		struct blame_row lock = rows->rows[i];
+		struct victim_row *victim = &rows->victims[lock.victim];
+		double part;
+
+		if (lock.wait != ACCOUNT_PEER || lock.role != ROLE_OWN)
+			continue;
+		part = lock_part(user, victim);
+		lock.wait = ACCOUNT_LOCK;
+		lock.ns = part < 1 ? (uint64_t)((double)lock.ns * part) : lock.ns;
+		if (!lock.ns)
+			continue;
+		if (!add_row(rows, &lock))
+			return -ENOMEM;
+		rows->rows[i].ns -= lock.ns;
+		victim->ns[ACCOUNT_PEER] -= lock.ns;
+		victim->ns[ACCOUNT_LOCK] += lock.ns;
+	}
+	return 0;
+}
+
 /* ---- what is kept ---- */
 
 static int compare_numbers(uint64_t one, uint64_t other)
@@ -406,7 +432,7 @@ static void merge_equal(struct blame_rows *rows)
 	for (uint32_t i = 0; i < rows->count; i++)
 		if (kept && !compare_parties(&rows->rows[kept - 1], &rows->rows[i]))
 			rows->rows[kept - 1].ns += rows->rows[i].ns;
-		else
+		else if (rows->rows[i].ns)
 			rows->rows[kept++] = rows->rows[i];
 	rows->count = kept;
 }
@@ -488,7 +514,8 @@ static void count_processes(struct blame_rows *rows)
 	}
 }
 
-int blame_make(const struct capture *capture, struct blame_rows *ret_rows)
+int blame_make(const struct capture *capture, blame_lock_part lock_part, void *user,
+	       struct blame_rows *ret_rows)
 {
 	const struct accounts *accounts = &capture->accounts;
 	_cleanup_free_ uint32_t *of_victim = calloc(accounts->victims_count + 1UL, sizeof(*of_victim));
@@ -513,6 +540,8 @@ int blame_make(const struct capture *capture, struct blame_rows *ret_rows)
 	}
 	if (!result)
 		result = add_remainders(&rows, capture);
+	if (!result && lock_part)
+		result = find_locks(&rows, lock_part, user);
 	if (!result && rows.count) {
 		merge_equal(&rows);
 		result = forget_small(&rows);

@@ -153,7 +153,7 @@ static struct blame_rows make_rows(struct accounts_fixture *fixture)
 	struct blame_rows rows;
 
 	accounts_settle(&fixture->capture->accounts, &scope);
-	ck_assert_int_eq(blame_make(fixture->capture, &rows), 0);
+	ck_assert_int_eq(blame_make(fixture->capture, NULL, NULL, &rows), 0);
 	return rows;
 }
 
@@ -361,6 +361,40 @@ START_TEST(a_wait_for_a_disk_that_is_slow_without_work_is_the_devices)
 }
 END_TEST
 
+static double part_of(void *user, const struct victim_row *victim)
+{
+	ck_assert_str_eq(victim->program, "web");
+	return *(const double *)user;
+}
+
+/* Of what the victim's threads waited for each other; another program's is no lock. */
+START_TEST(locks_that_only_stacks_tell_are_moved)
+{
+	const struct blame_key own = key_of(1, ACCOUNT_PEER, BLAME_PROCESS, "web", 1),
+			       other = key_of(1, ACCOUNT_PEER, BLAME_PROCESS, "hog", 3);
+	const double parts[] = { 0.5, 1 };
+	struct accounts_fixture fixture;
+
+	fixture_make(&fixture);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_PEER, 1000);
+	add_blame(&fixture, &own, 800);
+	add_blame(&fixture, &other, 200);
+	accounts_settle(&fixture.capture->accounts, &scope);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		struct blame_rows rows;
+
+		ck_assert_int_eq(blame_make(fixture.capture, part_of, (void *)&parts[i], &rows), 0);
+		ck_assert_uint_eq(rows.victims[0].ns[ACCOUNT_LOCK], (uint64_t)(800 * parts[i]));
+		ck_assert_uint_eq(rows.victims[0].ns[ACCOUNT_PEER], 1000 - (uint64_t)(800 * parts[i]));
+		ck_assert_uint_eq(rows.count, i ? 2 : 3);
+		ck_assert_uint_eq(rows.rows[0].wait, ACCOUNT_LOCK);
+		ck_assert_int_eq(rows.rows[0].role, ROLE_OWN);
+		blame_free(&rows);
+	}
+	fixture_free(&fixture);
+}
+END_TEST
+
 /* Of two processes of one name and cgroup, one was asked for. */
 static bool covers_one(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
 		       const char **ret_cgroup)
@@ -534,6 +568,7 @@ SUITE(accounts)
 	tcase_add_test(rows, a_wait_for_memory_is_the_limits_or_who_grew);
 	tcase_add_loop_test(rows, a_wait_for_a_disk_that_is_slow_without_work_is_the_devices, 0,
 			    ARRAY_SIZE(disks));
+	tcase_add_test(rows, locks_that_only_stacks_tell_are_moved);
 	tcase_add_test(rows, a_single_process_counts_without_its_siblings);
 	tcase_add_test(rows, a_crowd_keeps_its_time_and_loses_its_names);
 	tcase_add_test(rows, the_database_says_the_same);
