@@ -269,7 +269,7 @@ has_peer() {
 	ON_CPU=1 victim "$WORK/$OWN" --threads 3
 	ON_CPU=0 victim "$WORK/$OWN"
 	begin --pid "$VICTIM"
-	await_cpu "$VICTIM" 3000
+	await_cpu "$VICTIM" 1500
 	finish
 	[ "$(sql 'SELECT DISTINCT threads FROM account')" -eq 1 ]
 	local sum
@@ -282,9 +282,8 @@ has_peer() {
 	own_workload cpu_hog
 	load
 	follow
-	mkdir "$CGROUP2/$CGROUP/command"
-	hog a 0
-	mv "$WORK/a$OWN" "$WORK/bourdon"
+	mkdir "$CGROUP2/$CGROUP/command" "$CGROUP2/$CGROUP/a"
+	cp "$BUILD/workloads/cpu_hog" "$WORK/bourdon"
 	CGROUP=$CGROUP/a ON_CPU=0 start_command setsid "$WORK/bourdon"
 	# shellcheck disable=SC2016 # the inner shell expands it
 	CGROUP=$CGROUP/command ON_CPU=0 start_command setsid bash -c 'echo ready; while :; do "$@" > /dev/null; done' bash "$BUILD/bourdon" --db "$DB" list
