@@ -37,9 +37,11 @@ dwz              makes debug files that share an alternate one
 xz-utils         packs symbols into an ELF file, and is a target with threads
 binutils         takes symbols out of ELF files, and links them
 bats             end-to-end tests
-default-jdk-headless a target whose code is compiled while it runs and keeps no frame pointers
+default-jdk-headless a target whose code is compiled while it runs and keeps no frame pointers; one that waits for locks
 php-cli          a target whose regular expressions are, the same
-golang-go        programs that the tests strip and name; go tool pprof, which reads what bourdon export writes
+golang-go        programs that the tests strip and name, and one that waits for locks; go tool pprof, which reads what bourdon export writes
+rustc            a program that waits for locks
+postgresql       a server whose sessions wait for each other; for the bench, processes that are forked and talk through sockets
 libdevel-nytprof-perl flamegraph.pl, the same
 sqlite3          reads the database, and is a target
 python3          reads the database
@@ -91,7 +93,6 @@ endef
 define BENCH_PACKAGES
 linux-perf       the profiler whose cost bourdon's is compared with
 libc6-dbg        names for perf's stacks of threads, by which complete stacks are recognised
-postgresql       a target of processes that are forked and talk through sockets
 redis-tools      a target of threads; the package contains the server, and starts none when it is installed
 valgrind         counts the instructions of naming a capture
 nodejs           a program of JavaScript, whose table is large, which begins beside others in part first-second

@@ -46,8 +46,18 @@ struct blame_rows {
 	struct usage_groups groups; /* the texts of some rows are theirs */
 };
 
-/* Of a capture that has ended and lives as long as the rows. 0, also where there are no accounts, or -ENOMEM. */
-int blame_make(const struct capture *capture, struct blame_rows *ret_rows);
+/*
+ * Which part, 0 to 1, of what the victim's threads waited for each other they waited for locks that only their runtime knows, not the
+ * kernel: a goroutine that waits for one leaves its thread to others, and a thread of Java sleeps at a condition.
+ */
+typedef double (*blame_lock_part)(void *user, const struct victim_row *victim);
+
+/*
+ * Of a capture that has ended and lives as long as the rows. lock_part NULL: there are none. 0, also where there are no accounts,
+ * or -ENOMEM.
+ */
+int blame_make(const struct capture *capture, blame_lock_part lock_part, void *user,
+	       struct blame_rows *ret_rows);
 void blame_free(struct blame_rows *rows);
 
 #endif

@@ -44,6 +44,8 @@ baselines() {
 	[ "$(sql "SELECT count(*) FROM sample WHERE kind = 'on-cpu' AND second >= 0")" = 0 ]
 	[ "$(sql 'SELECT count(*) FROM incident')" = 0 ]
 	[ "$(sql 'SELECT count(*) FROM usage')" = 0 ]
+	# where the time of the history went
+	[ "$(sql "SELECT (SELECT count(DISTINCT capture_id) FROM account WHERE account = 'ran') = (SELECT count(*) FROM capture)")" = 1 ]
 	# one CPU of five seconds of history: 235 samples, as far as the machine let the workload run
 	[ "$(sql "SELECT min(sample_count) > 0, max(sample_count - interval_count) <= 250 FROM capture")" = '1|1' ]
 	await_sql 60 "SELECT count(*) > 0 FROM hot_function WHERE function = 'burn_cpu' AND percent > 50" 1
