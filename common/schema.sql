@@ -106,7 +106,7 @@ CREATE TABLE capture(
 	waited_ns INTEGER,              -- of the victim, in that way; of a quota and a limit, for that resource in any way
 	blamed_percent REAL,            -- of that, what is charged to whom the verdict blames; NULL: it blames nobody
 	limit_cgroup TEXT,              -- whose limit it was; NULL: the host's, or not known
-	limit_name TEXT,                -- cpu.max|memory.max|memory.high
+	limit_name TEXT,                -- cpu.max|memory.max|memory.high; of cgroup v1 cpu.cfs_quota_us|memory.limit_in_bytes
 	limit_value INTEGER,            -- us of CPU time in each period, or bytes; NULL: not known
 	killed_comm TEXT,               -- of a kill: as in killed
 	killed_tgid INTEGER,

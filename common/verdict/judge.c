@@ -45,7 +45,7 @@ static unsigned int waits_of(const struct verdict_facts *facts)
 	static const unsigned int of_resource[PSI_RESOURCES + 1] = { [PSI_CPU] = WAITS_CPU,
 								     [PSI_MEMORY] = WAITS_MEMORY,
 								     [PSI_IO] = WAITS_IO,
-								     [PSI_IRQ] = WAITS_CPU,
+								     [PSI_IRQ] = WAIT(ACCOUNT_QUEUED),
 								     [PSI_RESOURCES] = WAITS_ALL };
 
 	return of_resource[facts->resource];
@@ -383,8 +383,6 @@ static bool decide_negligible(const struct verdict_facts *facts, struct verdict 
 	double percent = sums_percent(verdict->waited_ns, verdict->waited_ns + ran_ns);
 	bool is_within_tolerance = verdict->waited_ns < TOLERANCE_NS;
 
-	if (facts->resource == PSI_IRQ)
-		return false; /* interrupts take time from threads that run, too */
 	if (facts->fired == FIRED_PRESSURE && facts->stalled_percent >= NEGLIGIBLE_PERCENT &&
 	    !is_within_tolerance)
 		return false;
@@ -481,25 +479,12 @@ static bool decide_by_all(struct verdict *verdict, const struct sums *sums, enum
 	return decide(verdict, kind, sums->own.ns + sums->neighbours_ns);
 }
 
-/* Pressure of interrupts is time that they took from threads that ran, which is in no account. */
-static bool decide_irq(const struct verdict_facts *facts, const struct sums *sums, struct verdict *verdict)
-{
-	uint64_t irq_ns = facts->irq_ns + facts->softirq_ns;
-
-	if (!facts->machine_ns || !(irq_ns + facts->steal_ns))
-		return false;
-	return irq_ns >= facts->steal_ns ? decide_by_sum(verdict, VERDICT_INTERRUPTS, &sums->interrupts)
-					 : decide_by_sum(verdict, VERDICT_STEAL, &sums->steal);
-}
-
 static bool decide_by_wait(const struct verdict_facts *facts, struct verdict *verdict)
 {
 	const struct sums all = sums_make(facts, verdict->victim, WAIT(verdict->wait)), *sums = &all;
 
 	verdict->waited_ns = verdict->victim->ns[verdict->wait];
 	verdict->unknown_ns = sums->unknown_ns;
-	if (facts->resource == PSI_IRQ)
-		return decide_irq(facts, sums, verdict);
 	switch (verdict->wait) {
 	case ACCOUNT_MEMORY:
 		return decide_memory(facts, sums, verdict);
@@ -566,6 +551,20 @@ static void write_unseen(struct verdict *verdict)
 
 /* ---- the verdict ---- */
 
+/* Pressure of interrupts is time that they take from threads that run, which is in no account: the machine's time decides. */
+static unsigned int decide_irq(const struct verdict_facts *facts, struct verdict *verdict)
+{
+	const struct sums sums = sums_make(facts, verdict->victim, WAIT(ACCOUNT_QUEUED));
+	uint64_t irq_ns = facts->irq_ns + facts->softirq_ns;
+
+	verdict->wait = ACCOUNT_QUEUED;
+	verdict->waited_ns = verdict->victim->ns[ACCOUNT_QUEUED];
+	if (facts->machine_ns && irq_ns + facts->steal_ns)
+		decide_by_sum(verdict, irq_ns >= facts->steal_ns ? VERDICT_INTERRUPTS : VERDICT_STEAL,
+			      irq_ns >= facts->steal_ns ? &sums.interrupts : &sums.steal);
+	return WAIT(ACCOUNT_QUEUED);
+}
+
 /* Returns the ways to wait of which waited_ns is the sum. */
 static unsigned int judge(const struct verdict_facts *facts, struct verdict *verdict)
 {
@@ -574,6 +573,8 @@ static unsigned int judge(const struct verdict_facts *facts, struct verdict *ver
 	find_victim(facts, verdict);
 	if (decide_kill(facts, verdict) || !verdict->victim)
 		return 0;
+	if (facts->resource == PSI_IRQ)
+		return decide_irq(facts, verdict);
 	/* of the resource that fired all its waits, unless it is another one that decides */
 	waits = facts->resource == PSI_RESOURCES || verdict->wait == ACCOUNT_LOCK ? WAIT(verdict->wait)
 										  : waits_of(facts);

@@ -176,6 +176,8 @@ static const struct kind_case {
 	  "interrupts", 60, "", "", "" },
 	{ "pressure of interrupts", "irq 30",
 	  "ran 300, queued 10, queued 2 irq, queued 8 other b", MACHINE, "interrupts", 20, "", "", "" },
+	{ "pressure of interrupts, and nobody waited", "irq 30",
+	  "ran 300", MACHINE, "interrupts", 0, "", "", "" },
 	{ "stolen time", "cpu 60",
 	  "ran 100, queued 100, queued 70 steal, queued 30 other b", "", "steal", 70, "", "", "" },
 	{ "on demand: a local thread was waited for longest", "manual 0",
