@@ -12,18 +12,17 @@
 /* ---- the capture ---- */
 
 static const char capture_sql[] =
-	"SELECT c.*, r.hostname, ru.source, ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us) AS began_stall_at "
-	"FROM capture c JOIN run r USING(run_id) LEFT JOIN rule ru USING(rule_id) WHERE c.capture_id = ?1";
+	"SELECT c.*, r.hostname, ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us) AS began_stall_at "
+	"FROM capture c JOIN run r USING(run_id) WHERE c.capture_id = ?1";
 
 /* Keeps the texts of the row. Returns 0 or -ENOMEM. */
 static int keep_texts(struct answer *answer, const struct query *query)
 {
 	const struct {
 		const char *column, **text;
-	} texts[] = { { "rule", &answer->rule },         { "source", &answer->source },
-		      { "resource", &answer->resource }, { "kind", &answer->kind },
-		      { "cgroup", &answer->cgroup },     { "state", &answer->state },
-		      { "hostname", &answer->hostname }, { "trigger_mode", &answer->trigger_mode },
+	} texts[] = { { "rule", &answer->rule },         { "resource", &answer->resource },
+		      { "kind", &answer->kind },         { "cgroup", &answer->cgroup },
+		      { "state", &answer->state },       { "hostname", &answer->hostname },
 		      { "asked_by", &answer->asked_by }, { "asked_for", &answer->asked_for },
 		      { "verdict", &answer->stored } };
 
@@ -53,7 +52,6 @@ static int load_capture(struct answer *answer)
 	answer->observed_us = query_number(&query, "observed_us");
 	answer->stall_us = query_number(&query, "stall_us");
 	answer->window_us = query_number(&query, "window_us");
-	answer->incident_id = query_number(&query, "incident_id");
 	answer->stored_version = query_number(&query, "verdict_version");
 	return keep_texts(answer, &query);
 }
