@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * why: what one capture says about the pressure that began it. First the answer (report/answer.h); then sections, on request.
+ * why: what one capture says about the pressure that began it. First the answer (report/answer_lines.h); then sections, on request.
  * Each is one query, or one pass over the capture's profile. It is printed as text, or as one member of a JSON object, so that
  * both have the same rows.
  */
@@ -9,7 +9,9 @@
 #include "common/log.h"
 #include "common/plural.h"
 #include "common/policy.h"
-#include "report/answer.h"
+#include "report/answer_find.h"
+#include "report/answer_json.h"
+#include "report/answer_lines.h"
 #include "report/changes.h"
 #include "report/format.h"
 #include "report/incident.h"
