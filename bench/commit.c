@@ -233,7 +233,7 @@ static int commit(struct store *store, const struct settings *settings, struct c
 	began_ns = clock_monotonic_ns();
 	began_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	result = store_commit_capture(store, capture, resolved, mappings, &(int64_t){ 0 },
-				      &(struct cause){ 0 });
+				      &(struct stored_verdict){ 0 });
 	ended_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	ended_ns = clock_monotonic_ns();
 	if (!result)

@@ -6,6 +6,7 @@
  */
 #include "bpf/accounts.h"
 #include "bpf/interrupts.h"
+#include "bpf/memory_limit.h"
 #include "bpf/sample.h"
 #include "bpf/system_call.h"
 
@@ -17,6 +18,8 @@
 struct victim_name {
 	char comm[ABI_COMM_BYTES];
 	__u64 cgroup_id;
+	__u32 tgid; /* as victim_sums.tgid */
+	__u32 reserved;
 };
 
 /* Ids are never used twice. */
@@ -162,8 +165,11 @@ __noinline int account_add_interval(const struct accounted *thread, __u32 accoun
 		interval.key = thread->by;
 	else
 		interval.key.by = account == ACCOUNT_MEMORY && thread->at_limit ? BLAME_LIMIT : BLAME_KINDS;
-	if (interval.key.by == BLAME_LIMIT)
+	if (interval.key.by == BLAME_LIMIT) {
 		interval.key.then = ACCOUNTS;
+		interval.key.cgroup_id = thread->limit_cgroup;
+		__builtin_memcpy(interval.key.comm, thread->limit_name, sizeof(interval.key.comm));
+	}
 	interval.key.victim = thread->victim;
 	interval.key.wait = (__u8)account;
 	bpf_loop(ACCOUNT_SLOTS, add_last_part, &interval, 0);
@@ -178,6 +184,22 @@ static __always_inline void charge(struct accounted *thread, __u32 account, __u6
 
 /* ---- parties ---- */
 
+/* A process that runs the file of the command `bourdon`. Another file of that name is none. */
+static __always_inline bool is_reporter(const struct control *shared, struct task_struct *leader)
+{
+	static const char name[8] = "bourdon";
+	const __u64 *comm = (const void *)leader->comm;
+	struct inode *inode;
+	__u64 wanted;
+
+	__builtin_memcpy(&wanted, name, sizeof(wanted));
+	if (*comm != wanted)
+		return false;
+	inode = BPF_CORE_READ(leader, mm, exe_file, f_inode);
+	return BPF_CORE_READ(inode, i_ino) == *(volatile const __u64 *)&shared->reporter_inode &&
+	       BPF_CORE_READ(inode, i_sb, s_dev) == *(volatile const __u32 *)&shared->reporter_device;
+}
+
 static __always_inline bool is_recorder(struct task_struct *task)
 {
 	const struct control *shared = control_get();
@@ -187,7 +209,8 @@ static __always_inline bool is_recorder(struct task_struct *task)
 	if (!recorder)
 		return false;
 	return (__u32)task->tgid == recorder || (__u32)parent->tgid == recorder ||
-	       (__u32)parent->real_parent->tgid == recorder;
+	       (__u32)parent->real_parent->tgid == recorder || is_reporter(shared, task->group_leader) ||
+	       is_reporter(shared, parent->group_leader);
 }
 
 /* Whether root's policy lets it be named. */
@@ -256,8 +279,27 @@ static __noinline __u32 make_victim(const struct victim_name *name)
 		return 0;
 	__builtin_memcpy(empty->comm, name->comm, sizeof(empty->comm));
 	empty->cgroup_id = name->cgroup_id;
+	empty->tgid = name->tgid;
 	failed = (int)bpf_map_update_elem(&victims, &id, empty, BPF_NOEXIST);
 	return !failed || failed == -EEXIST ? id : 0;
+}
+
+/* Of a target: its own id where a capture on demand wants it by that, else 0. */
+static __noinline __u32 tgid_if_apart(__u32 tgid)
+{
+	const struct wanted_key key = { .kind = WANTED_PROCESS, .what = { tgid } };
+	const struct control *shared = control_get();
+	const struct wanted_until *found;
+	const struct target *target;
+
+	if (!shared || !(*(volatile const __u32 *)&shared->wanted & WANTED_IN_PROCESSES))
+		return 0;
+	found = bpf_map_lookup_elem(&wanted, &key);
+	target = bpf_map_lookup_elem(&targets, &tgid);
+	return found && target && found->started_ns == target->started_ns &&
+			       found->until_ns - bpf_ktime_get_ns() <= WANTED_NS_MAX
+		       ? tgid
+		       : 0;
 }
 
 __noinline __u32 account_victim(__u32 known)
@@ -267,6 +309,7 @@ __noinline __u32 account_victim(__u32 known)
 
 	if (known && bpf_map_lookup_elem(&victims, &known))
 		return known;
+	name.tgid = tgid_if_apart((__u32)leader->tgid);
 	read_comm(leader, name.comm);
 	name.cgroup_id = cgroup_id_of(leader);
 	return make_victim(&name);
@@ -275,13 +318,16 @@ __noinline __u32 account_victim(__u32 known)
 __noinline int account_target(__u32 tgid, __u64 comm_first, __u64 comm_second, __u64 cgroup_id)
 {
 	struct target *target = bpf_map_lookup_elem(&targets, &tgid);
-	struct victim_name name = { .cgroup_id = cgroup_id };
+	struct victim_name name = { .cgroup_id = cgroup_id, .tgid = tgid_if_apart(tgid) };
+	const struct victim_sums *sums;
 	__u32 known;
 
 	if (!target)
 		return 0;
 	known = target->victim;
-	if (known && bpf_map_lookup_elem(&victims, &known))
+	sums = known ? bpf_map_lookup_elem(&victims, &known) : NULL;
+	/* what wants it may have begun or ended meanwhile */
+	if (sums && sums->tgid == name.tgid)
 		return 0;
 	__builtin_memcpy(name.comm, &comm_first, sizeof(comm_first));
 	__builtin_memcpy(name.comm + sizeof(comm_first), &comm_second, sizeof(comm_second));
@@ -437,6 +483,16 @@ static __always_inline __u32 first_of(__u64 bits)
 	return first & (WAIT_PLACES - 1);
 }
 
+/* A cgroup of version 1 has an id of its own hierarchy, which may be that of another cgroup. 0: it has no id. */
+static __always_inline __u64 id_of_cgroup(struct cgroup *cgroup)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return BPF_CORE_READ(cgroup, root) == BPF_CORE_READ(task, cgroups, dfl_cgrp, root)
+		       ? BPF_CORE_READ(cgroup, kn, id)
+		       : 0;
+}
+
 /* Finds the nearest cgroup of the queue or above it that has used up its quota. */
 __noinline int account_find_quota(struct wait_place *place, __u32 cpu)
 {
@@ -449,14 +505,14 @@ __noinline int account_find_quota(struct wait_place *place, __u32 cpu)
 	group = BPF_CORE_READ(queue, tg);
 	for (int i = 0; i < QUOTA_LEVELS && group; i++) {
 		struct cfs_rq **queues = BPF_CORE_READ(group, cfs_rq);
-		struct kernfs_node *node = BPF_CORE_READ(group, css.cgroup, kn);
+		struct cgroup *cgroup = BPF_CORE_READ(group, css.cgroup);
 
 		if (bpf_probe_read_kernel(&queue, sizeof(queue), &queues[cpu]))
 			break;
 		if (BPF_CORE_READ_BITFIELD_PROBED(queue, throttled)) {
-			place->quota_cgroup = BPF_CORE_READ(node, id);
+			place->quota_cgroup = id_of_cgroup(cgroup);
 			bpf_probe_read_kernel_str(place->quota_name, sizeof(place->quota_name),
-						  BPF_CORE_READ(node, name));
+						  BPF_CORE_READ(cgroup, kn, name));
 			return 0;
 		}
 		group = BPF_CORE_READ(group, parent);
@@ -737,7 +793,7 @@ __noinline int account_waking(struct accounted *thread, __u32 then)
 	else if (!task->pid)
 		return 0;
 	else if (thread->lock && !(task->flags & PF_KTHREAD) &&
-		 lock_is_released(task, task->group_leader->start_boottime, thread->lock))
+		 lock_is_released(task, task->group_leader->start_boottime, thread->lock, thread->expects))
 		thread->account = ACCOUNT_LOCK;
 	else
 		thread->account = ACCOUNT_PEER;
@@ -745,6 +801,25 @@ __noinline int account_waking(struct accounted *thread, __u32 then)
 		account_name(&thread->by);
 	if (thread->account == ACCOUNT_LOCK)
 		thread->by.then = then < ACCOUNTS ? (__u8)then : ACCOUNTS;
+	return 0;
+}
+
+__noinline int account_meets_limit(struct accounted *thread)
+{
+	struct mem_cgroup *group = full_cgroup(bpf_get_current_task_btf(), true);
+	struct cgroup *cgroup;
+
+	if (!thread)
+		return 0;
+	thread->at_limit = 1;
+	thread->limit_cgroup = 0;
+	__builtin_memset(thread->limit_name, 0, sizeof(thread->limit_name));
+	if (!group)
+		return 0;
+	cgroup = BPF_CORE_READ(group, css.cgroup);
+	thread->limit_cgroup = id_of_cgroup(cgroup);
+	bpf_probe_read_kernel_str(thread->limit_name, sizeof(thread->limit_name),
+				  BPF_CORE_READ(cgroup, kn, name));
 	return 0;
 }
 

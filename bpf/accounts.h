@@ -62,12 +62,15 @@ struct accounted {
 	__u64 reclaimed_ns;     /* of its time since at_ns, what it has run in reclaim before reclaim_since */
 	__u64 lately[ACCOUNTS]; /* its time since it last got or gave a lock */
 	struct blame_key by;    /* who ended the block */
+	__u64 limit_cgroup;     /* at_limit: as blame_key.cgroup_id and comm of BLAME_LIMIT */
+	char limit_name[ABI_COMM_BYTES];
 	__u32 victim;
 	__u32 place;   /* 1 + CPU * WAIT_PLACES + place, which counts it as waiting; 0: none does */
 	__u8 does;     /* ACCOUNTED_* */
 	__u8 account;  /* ACCOUNTED_BLOCKED: as far as is known */
 	__u8 at_limit; /* 1: it is in reclaim because of a cgroup's limit */
-	__u8 reserved[5];
+	__u8 reserved;
+	__u32 expects; /* `lock`: the value of its futex, by the thread */
 };
 
 /* Any thread leads to its CPU's run queue, whose lock the caller holds. `runqueues` itself has no address for programs. */
@@ -104,6 +107,9 @@ int account_waking(struct accounted *thread, __u32 then);
 
 /* The account in which the thread, which runs, was for longest lately. It gives a lock now. */
 __u32 account_longest(struct accounted *thread);
+
+/* The current thread, which runs, meets its cgroup's memory limit, or one above it. */
+int account_meets_limit(struct accounted *thread);
 
 /* The current thread runs still: its time is put into the sums. */
 int account_run(struct accounted *thread, __u64 now_ns);

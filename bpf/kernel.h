@@ -89,6 +89,7 @@ struct counter_of_pages {
 
 struct page_counter {
 	struct counter_of_pages usage;
+	unsigned long high;
 	unsigned long max;
 };
 

@@ -7,17 +7,13 @@
  * mm/oom_kill.c). The mark alone does not tell: a process that ends already gets it, too. The kernel sends SIGKILL for
  * other reasons as well, such as RLIMIT_CPU: without a mark, these are not told.
  */
+#include "bpf/memory_limit.h"
 #include "bpf/target.h"
 #include "bpf/usage.h"
 
 #define SIGKILL 9
 #define SENT_BY_KERNEL 1UL /* SEND_SIG_PRIV, in place of a pointer */
 #define DELIVERED 0        /* TRACE_SIGNAL_DELIVERED */
-
-/* A limit is met if a charge of this size would exceed it: MEMCG_CHARGE_BATCH in the kernel's mm/memcontrol.c. */
-#define CHARGE_PAGES 64UL
-#define LIMIT_LEVELS 32
-#define NO_LIMIT_PAGES (1UL << 50) /* PAGE_COUNTER_MAX is more */
 
 /* Each uid may have so many kills of a kind told in a second. */
 #define KILLS_A_SECOND 16ULL
@@ -45,33 +41,9 @@ struct {
 	__type(value, struct kill_scratch);
 } kill_scratch SEC(".maps");
 
-/* The nearest cgroup around the task whose memory is used up. NULL: none, so that the whole host's is. */
-static __noinline struct mem_cgroup *full_cgroup(struct task_struct *task)
-{
-	struct css_set *set = BPF_CORE_READ(task, cgroups);
-	struct cgroup_subsys_state *state = NULL;
-	void *states = (void *)set + bpf_core_field_offset(struct css_set, subsys);
-
-	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
-		return NULL;
-	bpf_probe_read_kernel(&state, sizeof(state),
-			      states + sizeof(state) *
-					       bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id));
-	for (int i = 0; i < LIMIT_LEVELS && state; i++) {
-		struct mem_cgroup *group = (void *)state - bpf_core_field_offset(struct mem_cgroup, css);
-		unsigned long most = BPF_CORE_READ(group, memory.max);
-
-		if (most < NO_LIMIT_PAGES &&
-		    (unsigned long)BPF_CORE_READ(group, memory.usage.counter) + CHARGE_PAGES > most)
-			return group;
-		state = BPF_CORE_READ(state, parent);
-	}
-	return NULL;
-}
-
 static __always_inline void put_limit(struct kill_record *record, struct task_struct *task)
 {
-	struct mem_cgroup *group = full_cgroup(task);
+	struct mem_cgroup *group = full_cgroup(task, false);
 	struct cgroup *cgroup;
 
 	if (!group)

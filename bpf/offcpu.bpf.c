@@ -352,7 +352,9 @@ static __always_inline void account_leaving(struct thread *thread, struct target
 					    struct task_struct *task, __u64 now_ns)
 {
 	__u32 account = account_of(thread);
-	__u64 lock = thread->state && account == ACCOUNT_SLEEP ? lock_contended(task, target->started_ns) : 0;
+	__u64 lock = thread->state && account == ACCOUNT_SLEEP
+			     ? lock_contended(task, target->started_ns, &thread->accounted.expects)
+			     : 0;
 
 	thread->accounted.victim = victim_of(target);
 	account_leave(&thread->accounted, now_ns, !thread->state, account, lock);
@@ -941,6 +943,7 @@ int walk_away(struct bpf_iter__task *ctx)
 	if (!target || policy_denies_thread(task))
 		return 0;
 	record.victim = target->victim;
+	record.tgid = tgid;
 	record.cgroup_id = task->cgroups->dfl_cgrp->kn->id;
 	read_comm(task->group_leader, record.comm);
 	thread = thread_find(task->pid, task->start_boottime);
@@ -983,7 +986,9 @@ static __always_inline void enter_reclaim(bool at_limit)
 	if (thread && !thread->reclaim_depth++) {
 		thread->reclaim_ns = bpf_ktime_get_ns();
 		thread->reclaim_off_ns = 0;
-		thread->accounted.at_limit = at_limit;
+		thread->accounted.at_limit = 0;
+		if (at_limit)
+			account_meets_limit(&thread->accounted);
 		account_reclaim_begins(&thread->accounted, thread->reclaim_ns);
 		clocks_stall(thread, thread->reclaim_ns);
 	}

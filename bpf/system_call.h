@@ -105,10 +105,10 @@ static __always_inline __u64 lock_awaited(struct task_struct *task, __u64 starte
 
 /*
  * As lock_awaited(), of a futex that is a lock: the value that the thread expects there says that a lock is taken and waited
- * for, or the kernel keeps its owner (FUTEX_LOCK_PI). Condition variables, semaphores, and threads that are parked expect
- * other values.
+ * for, or the kernel keeps its owner (FUTEX_LOCK_PI). Semaphores, and threads that are parked, expect other values; so do most
+ * condition variables, at most times. Stores that value.
  */
-static __always_inline __u64 lock_contended(struct task_struct *task, __u64 started_ns)
+static __always_inline __u64 lock_contended(struct task_struct *task, __u64 started_ns, __u32 *ret_expects)
 {
 	const struct pt_regs___kernel *registers = (const struct pt_regs___kernel *)bpf_task_pt_regs(task);
 	__s64 call = system_call_of(registers);
@@ -121,6 +121,7 @@ static __always_inline __u64 lock_contended(struct task_struct *task, __u64 star
 	    !(value & FUTEX_WAITERS && (value & FUTEX_TID_MASK) != FUTEX_TID_MASK) &&
 	    !(call == CALL_FUTEX && (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2)))
 		return 0;
+	*ret_expects = value;
 	return lock_awaited(task, started_ns);
 }
 
@@ -149,12 +150,21 @@ static __always_inline bool releases_lock(struct task_struct *task)
 	return call == CALL_FUTEX_WAKE || call == CALL_EXIT || call == CALL_EXIT_GROUP;
 }
 
-/* True if the current thread gives this lock free, in futex(2). */
-static __always_inline bool lock_is_released(struct task_struct *task, __u64 started_ns, __u64 lock)
+/*
+ * True if the current thread gives this lock free, in futex(2). The word of one that others wait for is 0 then, or another thread
+ * has taken it. The number at which threads wait for a condition (glibc since 2.41, Rust) is once the one that they would expect
+ * there of a lock, and has grown when they are woken.
+ */
+static __always_inline bool lock_is_released(struct task_struct *task, __u64 started_ns, __u64 lock,
+					     __u32 expects)
 {
 	const struct pt_regs___kernel *registers = (const struct pt_regs___kernel *)bpf_task_pt_regs(task);
+	__u32 word = 0;
 
-	return releases_lock(task) && lock_hash((__u32)task->tgid, started_ns, registers->di) == lock;
+	if (!releases_lock(task) || lock_hash((__u32)task->tgid, started_ns, registers->di) != lock)
+		return false;
+	bpf_probe_read_user(&word, sizeof(word), (const void *)registers->di);
+	return expects != FUTEX_IS_CONTENDED || word <= FUTEX_IS_CONTENDED;
 }
 
 #else
@@ -169,7 +179,7 @@ static __always_inline __u64 lock_awaited(struct task_struct *task, __u64 starte
 	return 0;
 }
 
-static __always_inline __u64 lock_contended(struct task_struct *task, __u64 started_ns)
+static __always_inline __u64 lock_contended(struct task_struct *task, __u64 started_ns, __u32 *ret_expects)
 {
 	return 0;
 }
@@ -179,7 +189,8 @@ static __always_inline bool releases_lock(struct task_struct *task)
 	return false;
 }
 
-static __always_inline bool lock_is_released(struct task_struct *task, __u64 started_ns, __u64 lock)
+static __always_inline bool lock_is_released(struct task_struct *task, __u64 started_ns, __u64 lock,
+					     __u32 expects)
 {
 	return false;
 }

@@ -25,6 +25,8 @@
  *  10  looks at the states of threads, and at the activity of all
  *  11  where a Java virtual machine of the HotSpot kind says how its compiled code is unwound
  *  12  accounts of where the time of targets' threads went, and who they waited for
+ *  13  in these, memory limits with their cgroup, processes that are wanted by their id apart from others, and the command
+ *      `bourdon`
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -32,7 +34,7 @@
 #include <linux/types.h>
 
 #ifndef BOURDON_ABI /* tests/e2e/upgrade.bats builds with another number */
-#define BOURDON_ABI 12U
+#define BOURDON_ABI 13U
 #endif
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
@@ -232,8 +234,11 @@ struct control {
 	__u32 looks_series;
 	/* how long a slot of `victims` and `blame` is: 2^(ACCOUNT_SLOT_BITS + this) ns; more than ACCOUNT_SLOT_MORE_MAX is 0 */
 	__u32 account_slot_more;
-	__u32 recorder; /* tgid of the consumer. Any number is safe: it only labels that process and its children */
-	__u64 reserved3[6];
+	/* tgid of the consumer, and the file of the command `bourdon`. Any number is safe: it only labels processes, and their children */
+	__u32 recorder;
+	__u64 reporter_inode;
+	__u32 reporter_device; /* as the kernel has it: dev_t of 12 and 20 bits */
+	__u32 reserved3[9];
 	/* written by programs, in a cache line of its own */
 	__u64 unmapped; /* number of user stacks that led to an address outside the process's tables */
 	__u64 reserved2[7];
@@ -926,6 +931,8 @@ struct cgroup_record {
 struct victim_sums {
 	char comm[ABI_COMM_BYTES]; /* of the group leader */
 	__u64 cgroup_id;
+	__u32 tgid; /* a process that captures on demand want by its id has sums of its own; 0: of all others together */
+	__u32 reserved;
 	__u64 slots[ACCOUNTS][ACCOUNT_SLOTS];
 };
 
@@ -935,14 +942,16 @@ struct victim_sums {
 	0U /* the members comm and cgroup_id say whom; for kinds that say nothing of them they are 0 */
 #define BLAME_KERNEL 1U   /* a kernel thread; of those named kworker/..., only this word */
 #define BLAME_RECORDER 2U /* the consumer, or a child of it */
-#define BLAME_QUOTA 3U    /* the cgroup whose quota was used up: its id, and the begin of its name */
+#define BLAME_QUOTA                                                                                          \
+	3U /* the cgroup whose quota was used up: its id, 0 for one of version 1, and the begin of its name */
 #define BLAME_IRQ 4U
 #define BLAME_STEAL 5U
 #define BLAME_NOBODY 6U /* the CPU was idle */
 #define BLAME_DENIED 7U /* root's policy does not let it be named */
 #define BLAME_UNSEEN                                                                                         \
 	8U /* the kernel counted the wait, and the programs did not see it; or another host ended it */
-#define BLAME_LIMIT 9U /* a cgroup's memory limit, to which reclaim goes back */
+#define BLAME_LIMIT                                                                                          \
+	9U /* a memory limit to which reclaim goes back: id and begin of the name of its cgroup, as far as known */
 #define BLAME_KINDS 10U
 
 struct blame_key {
@@ -967,7 +976,7 @@ struct away_record {
 	struct record_header header;
 	__u32 victim;  /* 0: not known */
 	__u32 account; /* of the interval since since_ns, which is in no sum yet; ACCOUNTS: there is none */
-	__u32 reserved;
+	__u32 tgid;
 	__u64 since_ns; /* CLOCK_MONOTONIC */
 	__u64 until_ns; /* 0: it has not ended */
 	__u64 cgroup_id;
@@ -1069,8 +1078,8 @@ ABI_CHECK(kill_record, comm, 72);
 ABI_SIZE(look_record, 72);
 ABI_CHECK(look_record, comm, 48);
 ABI_CHECK(look_record, depth, 68);
-ABI_SIZE(victim_sums, 5144);
-ABI_CHECK(victim_sums, slots, 24);
+ABI_SIZE(victim_sums, 5152);
+ABI_CHECK(victim_sums, slots, 32);
 ABI_SIZE(blame_key, 32);
 ABI_CHECK(blame_key, cgroup_id, 8);
 ABI_SIZE(blame_sums, 512);

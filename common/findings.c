@@ -9,15 +9,15 @@
 #define NAME_COLUMNS 24
 #define VERDICT_COLUMNS 8
 
-const char *const verdict_names[VERDICTS] = {
-	[VERDICT_OK] = "ok",
-	[VERDICT_UNKNOWN] = "unknown",
-	[VERDICT_WARNING] = "warning",
-	[VERDICT_FAILED] = "failed",
+const char *const grade_names[GRADES] = {
+	[GRADE_OK] = "ok",
+	[GRADE_UNKNOWN] = "unknown",
+	[GRADE_WARNING] = "warning",
+	[GRADE_FAILED] = "failed",
 };
 
 static void __attribute__((format(printf, 5, 0)))
-add(struct findings *findings, enum verdict verdict, const char *name, const char *remedy, const char *format,
+add(struct findings *findings, enum grade grade, const char *name, const char *remedy, const char *format,
     va_list arguments)
 {
 	struct finding *finding;
@@ -25,7 +25,7 @@ add(struct findings *findings, enum verdict verdict, const char *name, const cha
 	if (findings->count == FINDINGS_MAX)
 		return;
 	finding = &findings->items[findings->count++];
-	*finding = (struct finding){ .name = name, .verdict = verdict };
+	*finding = (struct finding){ .name = name, .grade = grade };
 	vsnprintf(finding->found, sizeof(finding->found), format, arguments);
 	snprintf(finding->remedy, sizeof(finding->remedy), "%s", remedy);
 }
@@ -35,27 +35,27 @@ void findings_ok(struct findings *findings, const char *name, const char *format
 	va_list arguments;
 
 	va_start(arguments, format);
-	add(findings, VERDICT_OK, name, "", format, arguments);
+	add(findings, GRADE_OK, name, "", format, arguments);
 	va_end(arguments);
 }
 
-void findings_add(struct findings *findings, enum verdict verdict, const char *name, const char *remedy,
+void findings_add(struct findings *findings, enum grade grade, const char *name, const char *remedy,
 		  const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	add(findings, verdict, name, remedy, format, arguments);
+	add(findings, grade, name, remedy, format, arguments);
 	va_end(arguments);
 }
 
-enum verdict findings_worst(const struct findings *findings)
+enum grade findings_worst(const struct findings *findings)
 {
-	enum verdict worst = VERDICT_OK;
+	enum grade worst = GRADE_OK;
 
 	for (size_t i = 0; i < findings->count; i++)
-		if (findings->items[i].verdict > worst)
-			worst = findings->items[i].verdict;
+		if (findings->items[i].grade > worst)
+			worst = findings->items[i].grade;
 	return worst;
 }
 
@@ -67,7 +67,7 @@ void findings_print(const struct findings *findings, FILE *out)
 		const struct finding *finding = &findings->items[i];
 
 		fprintf(out, "%-*s%-*s%s\n", NAME_COLUMNS, finding->name, VERDICT_COLUMNS,
-			verdict_names[finding->verdict], escape_terminal(finding->found, text, sizeof(text)));
+			grade_names[finding->grade], escape_terminal(finding->found, text, sizeof(text)));
 		if (finding->remedy[0])
 			fprintf(out, "%*s%s\n", NAME_COLUMNS + VERDICT_COLUMNS,
 				"remedy: ", escape_terminal(finding->remedy, text, sizeof(text)));
@@ -78,12 +78,12 @@ void findings_print_json(const struct findings *findings, FILE *out)
 {
 	char text[2048];
 
-	fprintf(out, "{\"verdict\": \"%s\",\n\"findings\": [", verdict_names[findings_worst(findings)]);
+	fprintf(out, "{\"verdict\": \"%s\",\n\"findings\": [", grade_names[findings_worst(findings)]);
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->items[i];
 
 		fprintf(out, "%s{\"name\": \"%s\", \"verdict\": \"%s\"", i ? ",\n" : "\n", finding->name,
-			verdict_names[finding->verdict]);
+			grade_names[finding->grade]);
 		fprintf(out, ", \"found\": \"%s\"", escape_json(finding->found, text, sizeof(text)));
 		if (finding->remedy[0])
 			fprintf(out, ", \"remedy\": \"%s\"}",

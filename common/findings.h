@@ -12,19 +12,19 @@
 
 #define FINDINGS_MAX 48
 
-enum verdict {
-	VERDICT_OK,
-	VERDICT_UNKNOWN, /* this user may not read it, or the machine does not report it */
-	VERDICT_WARNING, /* works, but with a limitation */
-	VERDICT_FAILED,
-	VERDICTS,
+enum grade {
+	GRADE_OK,
+	GRADE_UNKNOWN, /* this user may not read it, or the machine does not report it */
+	GRADE_WARNING, /* works, but with a limitation */
+	GRADE_FAILED,
+	GRADES,
 };
 
-extern const char *const verdict_names[VERDICTS];
+extern const char *const grade_names[GRADES];
 
 struct finding {
 	const char *name;
-	enum verdict verdict;
+	enum grade grade;
 	char found[320];
 	char remedy[320]; /* empty if there is nothing to do */
 };
@@ -36,15 +36,15 @@ struct findings {
 
 /*
  * Add a finding. `name` is kept, not copied. A full list drops further findings. findings_ok() adds a good
- * result; findings_add() any other verdict with its remedy ("" if there is none).
+ * result; findings_add() any other grade with its remedy ("" if there is none).
  */
 void findings_ok(struct findings *findings, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-void findings_add(struct findings *findings, enum verdict verdict, const char *name, const char *remedy,
+void findings_add(struct findings *findings, enum grade grade, const char *name, const char *remedy,
 		  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Returns the worst verdict, VERDICT_OK for an empty list. */
-enum verdict findings_worst(const struct findings *findings);
+/* Returns the worst grade, GRADE_OK for an empty list. */
+enum grade findings_worst(const struct findings *findings);
 
 /*
  * Prints one line a finding, for people, with the remedy on the next line. Escapes text from other processes.

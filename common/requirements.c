@@ -73,7 +73,7 @@ static bool read_sysctl(const struct machine *machine, const char *name, const c
 
 	if (!result)
 		return true;
-	findings_add(findings, VERDICT_UNKNOWN, name, "", "/%s: %s", path,
+	findings_add(findings, GRADE_UNKNOWN, name, "", "/%s: %s", path,
 		     result == -EACCES ? "readable by root only" : strerror(-result));
 	return false;
 }
@@ -88,12 +88,12 @@ static void check_kernel(const struct machine *machine, struct findings *finding
 
 	read_line(machine, "proc/version_signature", &signature);
 	if (kernel_version_parse(machine->release, machine->version, signature ? signature : "", &version)) {
-		findings_add(findings, VERDICT_FAILED, "kernel", "use Linux 6.1 or newer",
+		findings_add(findings, GRADE_FAILED, "kernel", "use Linux 6.1 or newer",
 			     "%s: cannot parse the kernel version", machine->release);
 		return;
 	}
 	if (version.major < 6 || (version.major == 6 && version.minor < 1)) {
-		findings_add(findings, VERDICT_FAILED, "kernel", "use Linux 6.1 or newer", "%s",
+		findings_add(findings, GRADE_FAILED, "kernel", "use Linux 6.1 or newer", "%s",
 			     machine->release);
 		return;
 	}
@@ -110,7 +110,7 @@ static void check_kernel(const struct machine *machine, struct findings *finding
 		if (!kernel_version_has_bug(&version, &kernel_bugs[i]))
 			continue;
 		snprintf(remedy, sizeof(remedy), "update the kernel: fixed in %s", kernel_bugs[i].fixed_in);
-		findings_add(findings, VERDICT_WARNING, "kernel bugs", remedy, "%s", kernel_bugs[i].what);
+		findings_add(findings, GRADE_WARNING, "kernel bugs", remedy, "%s", kernel_bugs[i].what);
 		bugs = true;
 	}
 	if (!bugs)
@@ -121,7 +121,7 @@ static void check_kernel(const struct machine *machine, struct findings *finding
 static void check_btf(const struct machine *machine, struct findings *findings)
 {
 	if (faccessat(machine->root_fd, "sys/kernel/btf/vmlinux", R_OK, 0))
-		findings_add(findings, VERDICT_FAILED, "kernel BTF",
+		findings_add(findings, GRADE_FAILED, "kernel BTF",
 			     "use a kernel with CONFIG_DEBUG_INFO_BTF=y", "/sys/kernel/btf/vmlinux: %s",
 			     strerror(errno));
 	else
@@ -137,7 +137,7 @@ static void check_jit(const struct machine *machine, struct findings *findings)
 		return;
 	read_number(machine, "proc/sys/net/core/bpf_jit_harden", &hardened);
 	if (!enabled)
-		findings_add(findings, VERDICT_WARNING, "BPF JIT", "sysctl -w net.core.bpf_jit_enable=1",
+		findings_add(findings, GRADE_WARNING, "BPF JIT", "sysctl -w net.core.bpf_jit_enable=1",
 			     "off: BPF programs are interpreted, several times slower");
 	else
 		findings_ok(findings, "BPF JIT", "on%s", hardened == 2 ? ", hardened for all users" : "");
@@ -150,7 +150,7 @@ static void check_lockdown(const struct machine *machine, struct findings *findi
 	if (read_line(machine, "sys/kernel/security/lockdown", &text))
 		findings_ok(findings, "lockdown", "none, or securityfs is not mounted");
 	else if (strstr(text, "[confidentiality]"))
-		findings_add(findings, VERDICT_WARNING, "lockdown",
+		findings_add(findings, GRADE_WARNING, "lockdown",
 			     "boot with lockdown=integrity, which is enough for a hardened host",
 			     "confidentiality mode: BPF programs cannot read kernel memory");
 	else
@@ -175,7 +175,7 @@ static void check_psi(const struct machine *machine, struct findings *findings)
 			continue; /* CONFIG_IRQ_TIME_ACCOUNTING is optional */
 		/* with psi=0 the files do not exist either */
 		if (result || (strncmp(text, "some ", 5) && strncmp(text, "full ", 5))) {
-			findings_add(findings, VERDICT_FAILED, "PSI",
+			findings_add(findings, GRADE_FAILED, "PSI",
 				     result == -EACCES ? "let this user read /proc/pressure"
 						       : "boot with psi=1, on a kernel with CONFIG_PSI=y",
 				     "/%s: %s", path, result ? strerror(-result) : "unknown format");
@@ -220,7 +220,7 @@ static void check_cgroup_pressure(int mount_fd, const char *mount, bool thorough
 	int more;
 
 	if (faccessat(mount_fd, "cpu.pressure", F_OK, 0)) {
-		findings_add(findings, VERDICT_WARNING, "PSI of cgroups",
+		findings_add(findings, GRADE_WARNING, "PSI of cgroups",
 			     "boot without cgroup_disable=pressure",
 			     "off: rules with watch = system work, rules with watch = cgroup do not");
 		return;
@@ -231,8 +231,7 @@ static void check_cgroup_pressure(int mount_fd, const char *mount, bool thorough
 	more = cgroup_walk(walked, clock_monotonic_ns() + CGROUPS_NS, look_at_cgroup, &cgroups);
 	snprintf(of, sizeof(of), more > 0 ? "the first %u cgroups, of more" : "%u cgroups", cgroups.seen);
 	if (more < 0) {
-		findings_add(findings, VERDICT_UNKNOWN, "PSI of cgroups", "", "%s: %s", mount,
-			     strerror(-more));
+		findings_add(findings, GRADE_UNKNOWN, "PSI of cgroups", "", "%s: %s", mount, strerror(-more));
 		return;
 	}
 	if (!cgroups.off) {
@@ -240,8 +239,8 @@ static void check_cgroup_pressure(int mount_fd, const char *mount, bool thorough
 		return;
 	}
 	snprintf(remedy, sizeof(remedy), "echo 1 > %s%s/cgroup.pressure", mount, cgroups.first);
-	findings_add(findings, VERDICT_WARNING, "PSI of cgroups", remedy, "off in %u of %s: %s%s",
-		     cgroups.off, of, cgroups.first, cgroups.off > 1 ? " and others" : "");
+	findings_add(findings, GRADE_WARNING, "PSI of cgroups", remedy, "off in %u of %s: %s%s", cgroups.off,
+		     of, cgroups.first, cgroups.off > 1 ? " and others" : "");
 }
 
 static void check_cgroups(const struct machine *machine, bool thorough, struct findings *findings)
@@ -258,7 +257,7 @@ static void check_cgroups(const struct machine *machine, bool thorough, struct f
 		result = mount_fd < 0 ? -errno : 0;
 	}
 	if (result < 0) {
-		findings_add(findings, VERDICT_FAILED, "cgroup2", "mount -t cgroup2 cgroup2 /sys/fs/cgroup",
+		findings_add(findings, GRADE_FAILED, "cgroup2", "mount -t cgroup2 cgroup2 /sys/fs/cgroup",
 			     "%s", result == -ENOENT ? "not mounted" : strerror(-result));
 		return;
 	}
@@ -308,7 +307,7 @@ static void check_unprivileged_bpf(const struct machine *machine, struct finding
 	if (!read_sysctl(machine, name, "proc/sys/kernel/unprivileged_bpf_disabled", &value, findings))
 		return;
 	if (!value)
-		findings_add(findings, VERDICT_WARNING, name, "sysctl -w kernel.unprivileged_bpf_disabled=2",
+		findings_add(findings, GRADE_WARNING, name, "sysctl -w kernel.unprivileged_bpf_disabled=2",
 			     "allowed: any user can load BPF programs; bourdon does not need that");
 	else
 		findings_ok(findings, name, "disabled (%ld)", value);
@@ -320,7 +319,7 @@ static void check_seccomp(const struct machine *machine, struct findings *findin
 	int result = read_line(machine, "proc/sys/kernel/seccomp/actions_avail", &text);
 
 	if (result < 0 || !strstr(text, "kill_process") || !strstr(text, "errno"))
-		findings_add(findings, VERDICT_FAILED, "seccomp", "use a kernel with CONFIG_SECCOMP_FILTER=y",
+		findings_add(findings, GRADE_FAILED, "seccomp", "use a kernel with CONFIG_SECCOMP_FILTER=y",
 			     "filters need the actions kill_process and errno: %s",
 			     result < 0 ? strerror(-result) : text);
 	else
@@ -332,7 +331,7 @@ static void check_landlock(const struct machine *machine, struct findings *findi
 	if (machine->landlock_abi)
 		findings_ok(findings, "Landlock", "ABI %d", machine->landlock_abi);
 	else
-		findings_add(findings, VERDICT_WARNING, "Landlock",
+		findings_add(findings, GRADE_WARNING, "Landlock",
 			     "use a kernel with CONFIG_SECURITY_LANDLOCK=y and boot with landlock in lsm=",
 			     "not available: only file permissions limit which files bourdond can open");
 }
@@ -350,7 +349,7 @@ static void check_sample_rate(const struct machine *machine, struct findings *fi
 	/* the kernel admits a whole number of samples a jiffy, at least one */
 	if (rate < JIFFIES_A_SECOND_LEAST)
 		findings_add(
-			findings, VERDICT_WARNING, name, "sysctl -w kernel.perf_event_max_sample_rate=100000",
+			findings, GRADE_WARNING, name, "sysctl -w kernel.perf_event_max_sample_rate=100000",
 			"at most %ld samples a second: the kernel throttles a higher --hz; it lowers this limit when sampling takes more than %ld %% of CPU time",
 			rate, percent);
 	else
@@ -368,7 +367,7 @@ static void check_stack_depth(const struct machine *machine, struct findings *fi
 		return;
 	snprintf(remedy, sizeof(remedy), "sysctl -w kernel.perf_event_max_stack=%u", SAMPLE_USER_FRAMES);
 	if (frames < (long)SAMPLE_USER_FRAMES)
-		findings_add(findings, VERDICT_WARNING, name, remedy,
+		findings_add(findings, GRADE_WARNING, name, remedy,
 			     "at most %ld frames: deeper stacks are truncated", frames);
 	else
 		findings_ok(findings, name, "at most %ld frames", frames);

@@ -26,7 +26,7 @@ void machine_close(struct machine *machine);
 long requirements_perf_paranoid(const struct machine *machine);
 
 /*
- * Adds a finding for each requirement; VERDICT_FAILED if bourdon cannot work without it. With `thorough`,
+ * Adds a finding for each requirement; GRADE_FAILED if bourdon cannot work without it. With `thorough`,
  * also visits every cgroup.
  */
 void requirements_check(const struct machine *machine, bool thorough, struct findings *findings);

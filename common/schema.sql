@@ -59,9 +59,9 @@ CREATE TABLE incident(
 	began_at INTEGER NOT NULL,      -- when its first stall began
 	ended_at INTEGER,               -- NULL while one of its captures is recorded
 	resource TEXT,                  -- which came first; NULL: a kill did
-	explained_by INTEGER REFERENCES capture, -- the capture whose cause this is; NULL: none has a cause yet
-	cause TEXT,
-	because TEXT
+	explained_by INTEGER REFERENCES capture, -- the capture whose verdict this is; NULL: none has one yet
+	verdict TEXT,
+	blamed_percent REAL
 ) STRICT;
 CREATE UNIQUE INDEX incident_identity ON incident(run_id, number);
 
@@ -97,10 +97,21 @@ CREATE TABLE capture(
 	stack_count INTEGER,
 	sample_count INTEGER,
 	interval_count INTEGER,
-	-- Why the resource was short, in a few words (docs/SCHEMA.md), or 'undetermined' if the numbers do
-	-- not show it; and the numbers that prove it.
-	cause TEXT,
-	because TEXT,
+	-- What its rows say about the waiting: docs/WHY.md has the kinds. NULL: it is being recorded, was lost, or is a baseline.
+	-- The defaults are those of captures that an older schema recorded.
+	verdict TEXT DEFAULT 'undetermined',
+	verdict_version INTEGER DEFAULT 0, -- of the rules by which it was judged; 0: by none
+	victim TEXT,                    -- as account.victim: whose waiting was judged; NULL: nobody's
+	wait TEXT,                      -- as blame.wait: the one that decided; NULL: none did
+	waited_ns INTEGER,              -- of the victim, in that way; of a quota and a limit, for that resource in any way
+	blamed_percent REAL,            -- of that, what is charged to whom the verdict blames; NULL: it blames nobody
+	limit_cgroup TEXT,              -- whose limit it was; NULL: the host's, or not known
+	limit_name TEXT,                -- cpu.max|memory.max|memory.high; of cgroup v1 cpu.cfs_quota_us|memory.limit_in_bytes
+	limit_value INTEGER,            -- us of CPU time in each period, or bytes; NULL: not known
+	killed_comm TEXT,               -- of a kill: as in killed
+	killed_tgid INTEGER,
+	killed_how TEXT,
+	not_examined TEXT DEFAULT 'accounts', -- what a better verdict would need and this machine did not tell; NULL: nothing
 	incident_id INTEGER REFERENCES incident,
 	onset_at INTEGER,               -- when the stall began, by PSI's readings or the targets' waiting; of a kill, its time; NULL: not known
 	-- Of trigger_mode manual, otherwise NULL:
@@ -586,7 +597,7 @@ SELECT c.capture_id, c.state, c.rule, c.resource, c.kind, c.stall_us, c.window_u
 	ifnull(c.stack_count, (SELECT count(DISTINCT stack_id) FROM sample s WHERE s.capture_id = c.capture_id)) AS stacks,
 	ifnull(c.sample_count, (SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id)) AS samples,
 	(SELECT ifnull(sum(events), 0) FROM loss l WHERE l.capture_id = c.capture_id AND l.unit = 'sample') AS losses,
-	c.expected_samples, c.received_samples, c.cause, c.because
+	c.expected_samples, c.received_samples, c.verdict, c.blamed_percent
 FROM capture c;
 
 -- The captures of an incident, in the order in which their stalls began. stalled_percent: of the window that fired, or
@@ -601,7 +612,7 @@ SELECT i.incident_id, c.capture_id, c.state, c.rule, c.resource, c.kind, c.cgrou
 		FROM pressure p
 		WHERE p.capture_id = c.capture_id AND p.resource = c.resource AND p.scope = ifnull(c.cgroup, 'system')
 	), 0)), 1) AS stalled_percent,
-	c.cause, c.because, c.capture_id IS i.explained_by AS explains
+	c.verdict, c.blamed_percent, c.capture_id IS i.explained_by AS explains
 FROM incident i JOIN capture c USING(incident_id)
 ORDER BY i.incident_id DESC, onset_at, c.capture_id;
 
@@ -609,7 +620,7 @@ CREATE VIEW incident_summary AS
 SELECT i.incident_id, i.run_id, iif(i.ended_at IS NULL, 'recording', 'complete') AS state,
 	strftime('%Y-%m-%dT%H:%M:%SZ', i.began_at / 1000000000, 'unixepoch') AS began, i.began_at, i.ended_at,
 	i.ended_at - i.began_at AS duration_ns, i.captures, i.resource, f.capture_id AS first_id, f.rule AS first_rule,
-	f.cgroup AS first_cgroup, i.explained_by, i.cause, i.because
+	f.cgroup AS first_cgroup, i.explained_by, i.verdict, i.blamed_percent
 FROM incident i JOIN capture f ON f.capture_id = (
 	SELECT c.capture_id FROM capture c WHERE c.incident_id = i.incident_id
 	ORDER BY ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us), c.capture_id LIMIT 1);
@@ -797,15 +808,21 @@ FROM (
 ) p
 ORDER BY p.capture_id DESC, p.scope = 'system', p.some_ns DESC;
 
--- Processes that used the resource meanwhile: all but the targets, ordered by their use of it.
+-- Whom or what the verdict blames, by program and unit, the largest first. percent: of capture.waited_ns.
 CREATE VIEW culprit AS
-SELECT u.capture_id, c.resource, p.tgid, p.comm, p.cgroup,
-	CASE c.resource WHEN 'io' THEN u.read_bytes + u.write_bytes WHEN 'memory' THEN u.rss_bytes
-		ELSE u.cpu_ns END AS taken,
-	CASE c.resource WHEN 'io' THEN 'bytes' WHEN 'memory' THEN 'bytes' ELSE 'ns' END AS unit,
-	u.cpu_ns, u.read_bytes, u.write_bytes, u.rss_bytes, u.major_faults
-FROM usage u JOIN capture c USING(capture_id) JOIN process p USING(process_id)
-WHERE u.role = 'other' ORDER BY u.capture_id DESC, taken DESC;
+SELECT c.capture_id, c.verdict, c.victim, c.wait, b.role, b.program, b.unit, b.cgroup, iif(count(*) = 1, b.tgid, NULL) AS tgid,
+	max(b.processes) AS processes, b.where_text, sum(b.ns) AS ns, round(100.0 * sum(b.ns) / nullif(c.waited_ns, 0), 1) AS percent
+FROM capture c JOIN blame b ON b.capture_id = c.capture_id AND b.victim = c.victim
+	AND b.wait = iif(c.verdict = 'limit', 'memory', c.wait)
+WHERE b.role IN (SELECT value FROM json_each(CASE c.verdict
+	WHEN 'quota' THEN '["quota"]' WHEN 'limit' THEN '["limit"]' WHEN 'device' THEN '["device"]' WHEN 'interrupts' THEN '["irq"]'
+	WHEN 'steal' THEN '["steal"]' WHEN 'own threads' THEN '["own"]' WHEN 'own I/O' THEN '["own"]'
+	WHEN 'neighbour' THEN '["other", "kernel", "recorder"]' WHEN 'neighbours' THEN '["other", "kernel", "recorder"]'
+	WHEN 'crowd' THEN '["other", "kernel", "recorder"]' WHEN 'lock' THEN '["own", "other", "kernel", "recorder"]'
+	WHEN 'peer' THEN '["own", "other", "kernel", "recorder"]'
+	WHEN 'memory shortage' THEN '["own", "other", "kernel", "recorder"]' END))
+GROUP BY c.capture_id, b.role, b.program, ifnull(b.unit, b.cgroup)
+ORDER BY c.capture_id DESC, ns DESC;
 
 -- Who used the resource, by program and unit: living processes, those that ended, and kernel threads by their kind
 -- (kworker/1:2 is a kworker). Targets are among them: a rule for the whole host has no others. percent: of what all

@@ -533,7 +533,7 @@ int daemon_start_services(struct daemon *daemon)
 	return result;
 }
 
-static int open_recorder(struct daemon *daemon)
+static void open_recorder(struct daemon *daemon)
 {
 	const struct recorder_settings settings = { .kernel = daemon->kernel,
 						    .tracking = &daemon->tracking,
@@ -548,7 +548,7 @@ static int open_recorder(struct daemon *daemon)
 
 	ondemand_open(&daemon->ondemand, &asked);
 	live_open(&daemon->live, &daemon->recorder, &daemon->ondemand.names);
-	return recorder_open(&daemon->recorder, &settings);
+	recorder_open(&daemon->recorder, &settings);
 }
 
 int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settings,
@@ -589,7 +589,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 	if (!result)
 		result = add_sources(daemon);
 	if (!result)
-		result = open_recorder(daemon);
+		open_recorder(daemon);
 	if (!result)
 		result = watches_open(&daemon->watches, daemon->loop.epoll, settings->cgroup_mount,
 				      settings->where->grant_socket, &limits, daemon->clock);

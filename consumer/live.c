@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/live_line.h"
 #include "common/log.h"
+#include "consumer/capture/capture_scope.h"
 
 #include <inttypes.h>
 #include <string.h>

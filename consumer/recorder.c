@@ -3,6 +3,8 @@
 
 #include "common/cleanup.h"
 #include "common/log.h"
+#include "consumer/capture/open_intervals.h"
+#include "consumer/process/reporter.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +34,7 @@
  */
 #define ENDED_MAX 4096U
 
-int recorder_open(struct recorder *recorder, const struct recorder_settings *settings)
+void recorder_open(struct recorder *recorder, const struct recorder_settings *settings)
 {
 	const struct kernel_objects *kernel = settings->kernel;
 
@@ -51,7 +53,7 @@ int recorder_open(struct recorder *recorder, const struct recorder_settings *set
 	stall_clocks_stop(&recorder->clocks);
 	looker_open(&recorder->looker, kernel, settings->clock);
 	__atomic_store_n(&kernel->control->recorder, (uint32_t)getpid(), __ATOMIC_RELAXED);
-	return open_intervals_init(&recorder->open, kernel);
+	reporter_tell(kernel);
 }
 
 void recorder_start(struct recorder *recorder, struct store_thread *store, uint64_t now_ns)
@@ -73,7 +75,6 @@ void recorder_close(struct recorder *recorder)
 		capture_free(recorder->active[i].capture);
 		free(recorder->active[i].cgroup);
 	}
-	open_intervals_free(&recorder->open);
 	looker_close(&recorder->looker);
 }
 
@@ -315,7 +316,7 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	read_pressure(recorder, active, now_ns);
 	if (active->has_clocks)
 		stall_clocks_stop(&recorder->clocks);
-	open_intervals_add(&recorder->open, capture, &scope, now_ns);
+	open_intervals_add(recorder->kernel, capture, &scope, now_ns);
 	capture_usage_end(&capture->usage, recorder->usage, &of_usage);
 	if (capture_takes(capture, SAMPLE_OFF_CPU))
 		capture_note_loss(capture, LOSS_OFFCPU_UNSTACKED, unstacked_of(&capture->usage));
@@ -595,7 +596,10 @@ void recorder_take_baseline(struct recorder *recorder, const struct rule *rule, 
 	tracking_consume(recorder->tracking); /* a target may have begun or ended a moment ago */
 	scope = scope_of(recorder, &active);
 	capture_drain(active.capture, capture_scope_describe, &scope);
-	open_intervals_add(&recorder->open, active.capture, &scope, now_ns);
+	open_intervals_add(recorder->kernel, active.capture, &scope, now_ns);
+	begin_accounts(recorder, &active, now_ns);
+	end_accounts(recorder, &active);
+	settle_accounts(recorder, &active);
 	note_unwatched(recorder, &active);
 	capture_end(active.capture, now_ns, false);
 	store_thread_add_baseline(recorder->store, active.capture);

@@ -9,7 +9,6 @@
 #include "common/counters.h"
 #include "common/log.h"
 #include "consumer/capture/incident.h"
-#include "consumer/capture/open_intervals.h"
 #include "consumer/capture/stall_clocks.h"
 #include "consumer/looker.h"
 #include "consumer/process/kernel_objects.h"
@@ -44,7 +43,6 @@ struct recorder {
 	uint64_t longest_history_ns; /* of all rules in force */
 	uint64_t
 		accounts_valid_ns; /* the slots of the kernel's accounts are as long as they are since then */
-	struct open_intervals open;
 	struct looker looker;
 	/* serve one capture at a time; captures that overlap it have no stall clocks */
 	struct stall_clocks clocks;
@@ -65,8 +63,7 @@ struct recorder_settings {
 	const struct clock *clock;
 };
 
-/* Returns 0 or -ENOMEM; call recorder_close() in either case. */
-int recorder_open(struct recorder *recorder, const struct recorder_settings *settings);
+void recorder_open(struct recorder *recorder, const struct recorder_settings *settings);
 
 /* Accepts a zeroed structure that was never opened. */
 void recorder_close(struct recorder *recorder);

@@ -71,7 +71,7 @@ static bool load(struct canary *canary, unsigned int hz, struct findings *findin
 	settings.policy.kernel_threads = false;
 	result = programs_load(&canary->programs, &settings);
 	if (result < 0) {
-		findings_add(findings, VERDICT_FAILED, "canary: load",
+		findings_add(findings, GRADE_FAILED, "canary: load",
 			     "send the verifier's log above to the maintainers of bourdon", "%s",
 			     strerror(-result));
 		return false;
@@ -103,7 +103,7 @@ static bool attach(struct canary *canary, unsigned int hz, struct findings *find
 	if (canary->links)
 		result = programs_attach(&canary->programs, hz, keep_link, canary);
 	if (result < 0)
-		findings_add(findings, VERDICT_FAILED, "canary: attach",
+		findings_add(findings, GRADE_FAILED, "canary: attach",
 			     "the line above names what could not be attached", "%s", strerror(-result));
 	else
 		findings_ok(findings, "canary: attach", "%zu tracepoints and the clocks of %zu %s",
@@ -146,11 +146,11 @@ static int on_event(void *user, void *data, size_t bytes)
 	return 0;
 }
 
-enum verdict canary_judge(unsigned int hz, uint64_t ran_ns, uint64_t waited_ns)
+enum grade canary_judge(unsigned int hz, uint64_t ran_ns, uint64_t waited_ns)
 {
 	if (ran_ns >= SAMPLES_ENOUGH * CLOCK_SECOND_NS / hz)
-		return VERDICT_FAILED;
-	return waited_ns >= PATIENCE_NS ? VERDICT_UNKNOWN : VERDICT_OK;
+		return GRADE_FAILED;
+	return waited_ns >= PATIENCE_NS ? GRADE_UNKNOWN : GRADE_OK;
 }
 
 /* One of the things that have to happen to the process. */
@@ -165,25 +165,25 @@ static bool await(struct canary *canary, unsigned int hz, const struct expected 
 		  uint64_t *ret_waited_ns, struct findings *findings)
 {
 	uint64_t began_ns = clock_monotonic_ns(), ran_ns;
-	enum verdict verdict = VERDICT_OK;
+	enum grade grade = GRADE_OK;
 	int seen = 0;
 
-	while (!seen && verdict == VERDICT_OK) {
+	while (!seen && grade == GRADE_OK) {
 		ran_ns = clock_read_ns(
 			CPU_CLOCK_OF(canary->process)); /* what it runs after the look does not count */
 		seen = expected->look(canary, CLOCK_SECOND_NS / hz);
 		*ret_waited_ns = clock_monotonic_ns() - began_ns;
-		verdict = canary_judge(hz, ran_ns, *ret_waited_ns);
+		grade = canary_judge(hz, ran_ns, *ret_waited_ns);
 	}
 	if (seen < 0)
-		findings_add(findings, VERDICT_FAILED, expected->name, "", "%s", strerror(-seen));
-	else if (!seen && verdict == VERDICT_UNKNOWN)
-		findings_add(findings, verdict, expected->name,
+		findings_add(findings, GRADE_FAILED, expected->name, "", "%s", strerror(-seen));
+	else if (!seen && grade == GRADE_UNKNOWN)
+		findings_add(findings, grade, expected->name,
 			     "repeat the check when this machine is less busy",
 			     "%s, but it ran for only %.1f ms of %.0f ms: other programs have the CPUs",
 			     expected->missing, milliseconds(ran_ns), milliseconds(*ret_waited_ns));
 	else if (!seen)
-		findings_add(findings, verdict, expected->name,
+		findings_add(findings, grade, expected->name,
 			     "report this kernel to the maintainers of bourdon",
 			     "%s, though it ran for %.0f ms", expected->missing, milliseconds(ran_ns));
 	return seen > 0;
@@ -217,7 +217,7 @@ static bool await_event(struct canary *canary, unsigned int hz, struct findings 
 		result = canary->process < 0 ? -errno : 0;
 	}
 	if (result < 0) {
-		findings_add(findings, VERDICT_FAILED, event.name, "", "%s", strerror(-result));
+		findings_add(findings, GRADE_FAILED, event.name, "", "%s", strerror(-result));
 		return false;
 	}
 	if (!await(canary, hz, &event, &waited_ns, findings))

@@ -13,14 +13,14 @@
 
 /*
  * What it means that a process has not been matched or sampled at this rate, after it ran so long of the time that was waited:
- * VERDICT_FAILED: it ran long enough. VERDICT_UNKNOWN: it got too little CPU time, and has waited long enough for it.
- * VERDICT_OK: nothing yet.
+ * GRADE_FAILED: it ran long enough. GRADE_UNKNOWN: it got too little CPU time, and has waited long enough for it.
+ * GRADE_OK: nothing yet.
  */
-enum verdict canary_judge(unsigned int hz, uint64_t ran_ns, uint64_t waited_ns);
+enum grade canary_judge(unsigned int hz, uint64_t ran_ns, uint64_t waited_ns);
 
 /*
  * Adds one finding for each step, up to the first that is not good. Waits until the process has received the CPU time of 20
- * samples, 0.4 s at 47 Hz, and on a busy machine for 10 s a step, after which a finding is VERDICT_UNKNOWN.
+ * samples, 0.4 s at 47 Hz, and on a busy machine for 10 s a step, after which a finding is GRADE_UNKNOWN.
  */
 void canary_run(unsigned int hz, struct findings *findings);
 

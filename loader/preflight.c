@@ -29,8 +29,7 @@ static bool check_capabilities(struct findings *findings)
 	static const unsigned int needed[] = { CAP_BPF, CAP_PERFMON };
 
 	if (capng_get_caps_process()) {
-		findings_add(findings, VERDICT_FAILED, name, remedy,
-			     "cannot read this process's capabilities");
+		findings_add(findings, GRADE_FAILED, name, remedy, "cannot read this process's capabilities");
 		return false;
 	}
 	if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN)) {
@@ -40,7 +39,7 @@ static bool check_capabilities(struct findings *findings)
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
 		if (capng_have_capability(CAPNG_EFFECTIVE, needed[i]))
 			continue;
-		findings_add(findings, VERDICT_FAILED, name, remedy, "no cap_%s",
+		findings_add(findings, GRADE_FAILED, name, remedy, "no cap_%s",
 			     capng_capability_to_name(needed[i]));
 		return false;
 	}
@@ -63,7 +62,7 @@ static void check_bpf(struct findings *findings)
 	attributes.max_entries = 1;
 	fd = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attributes, sizeof(attributes));
 	if (fd < 0)
-		findings_add(findings, VERDICT_FAILED, "bpf()",
+		findings_add(findings, GRADE_FAILED, "bpf()",
 			     "run it on the host, outside of containers and user namespaces",
 			     "refused, despite the capabilities: %s", strerror(errno));
 	else
@@ -83,7 +82,7 @@ static bool perf_needs_sys_admin(const struct machine *machine)
 static void check_perf_privilege(const struct machine *machine, struct findings *findings)
 {
 	if (perf_needs_sys_admin(machine) && !capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN))
-		findings_add(findings, VERDICT_FAILED, "perf events",
+		findings_add(findings, GRADE_FAILED, "perf events",
 			     "run it with CAP_SYS_ADMIN, or after sysctl -w kernel.perf_event_paranoid=2",
 			     "kernel.perf_event_paranoid is %ld: Debian's kernels open none for CAP_PERFMON",
 			     requirements_perf_paranoid(machine));
@@ -121,7 +120,7 @@ static void check_bpffs(const char *pin_dir, struct findings *findings, bool *re
 	int result;
 
 	if (!copy) {
-		findings_add(findings, VERDICT_FAILED, name, "", "%s", strerror(ENOMEM));
+		findings_add(findings, GRADE_FAILED, name, "", "%s", strerror(ENOMEM));
 		return;
 	}
 	parent = dirname(copy);
@@ -129,18 +128,17 @@ static void check_bpffs(const char *pin_dir, struct findings *findings, bool *re
 	if (is_bpffs(parent)) {
 		findings_ok(findings, name, "%s", parent);
 	} else if (strcmp(parent, BPFFS)) {
-		findings_add(findings, VERDICT_FAILED, name, remedy, "%s is not on a BPF file system",
-			     parent);
+		findings_add(findings, GRADE_FAILED, name, remedy, "%s is not on a BPF file system", parent);
 	} else if (ret_mounted) {
 		result = mount_bpffs(pin_dir, ret_mounted);
 		if (result < 0)
-			findings_add(findings, VERDICT_FAILED, name, remedy,
+			findings_add(findings, GRADE_FAILED, name, remedy,
 				     "%s is not mounted, and bourdon-load may not mount it: %s", BPFFS,
 				     strerror(-result));
 	} else if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN)) {
 		findings_ok(findings, name, "%s is not mounted; a load mounts it", BPFFS);
 	} else {
-		findings_add(findings, VERDICT_FAILED, name, remedy, "%s is not mounted", BPFFS);
+		findings_add(findings, GRADE_FAILED, name, remedy, "%s is not mounted", BPFFS);
 	}
 }
 
@@ -163,7 +161,7 @@ static int collect(const char *pin_dir, bool thorough, struct findings *findings
 	machine_close(&machine);
 	check_bpffs(pin_dir, findings, ret_mounted);
 	for (size_t i = 0; i < findings->count; i++)
-		if (findings->items[i].verdict == VERDICT_FAILED &&
+		if (findings->items[i].grade == GRADE_FAILED &&
 		    strcmp(findings->items[i].name, "capabilities"))
 			return EXIT_CANNOT;
 	return privileged ? EXIT_DONE : EXIT_FAILED;
@@ -202,7 +200,7 @@ int preflight_pass(const char *pin_dir, bool *ret_mounted_bpffs)
 	*ret_mounted_bpffs = false;
 	status = collect(pin_dir, false, &findings, ret_mounted_bpffs);
 	for (size_t i = 0; i < findings.count; i++)
-		if (findings.items[i].verdict == VERDICT_FAILED)
+		if (findings.items[i].grade == GRADE_FAILED)
 			log_error("%s: %s; remedy: %s", findings.items[i].name, findings.items[i].found,
 				  findings.items[i].remedy);
 	return status;
@@ -215,7 +213,7 @@ int preflight_report(const char *pin_dir, unsigned int hz, bool json)
 
 	if (status == EXIT_DONE) {
 		canary_run(hz, &findings);
-		status = findings_worst(&findings) == VERDICT_FAILED ? EXIT_CANNOT : EXIT_DONE;
+		status = findings_worst(&findings) == GRADE_FAILED ? EXIT_CANNOT : EXIT_DONE;
 	}
 	if (json)
 		findings_print_json(&findings, stdout);

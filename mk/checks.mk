@@ -81,7 +81,7 @@ coverage: coverage-deps
 	$(Q)tests/coverage.sh $(B)/coverage
 
 SOURCES := $(shell find bpf loader consumer report common policy tests bench -name '*.[ch]' -o -name '*.cc' 2>/dev/null)
-SCRIPTS := systemd/bourdon-hook $(wildcard mk/*.sh tests/*.sh tests/fuzz/*.sh tests/tsan/*.sh tests/npm/*.sh tests/prometheus/*.sh tests/vm/*.sh tests/vm/*.bats tests/vm/*/*.bats tests/distro/*.sh \
+SCRIPTS := systemd/bourdon-hook $(wildcard mk/*.sh tests/*.sh tests/fuzz/*.sh tests/tsan/*.sh tests/npm/*.sh tests/prometheus/*.sh tests/verdicts/*.sh tests/vm/*.sh tests/vm/*.bats tests/vm/*/*.bats tests/distro/*.sh \
 	tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats bench/*.sh bench/*.bash bench/parts/*.sh \
 	tests/lint/*.sh .ci/run)
 

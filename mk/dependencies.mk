@@ -3,7 +3,7 @@
 # The Debian packages that bourdon needs, each with its reason, by what needs them.
 # Each has this name in Debian 12, 13 and sid: no name contains a version.
 
-.PHONY: deps test-deps lint-deps sanitize-deps coverage-deps sbom-deps bench-deps vm-deps distro-deps
+.PHONY: deps test-deps lint-deps sanitize-deps coverage-deps sbom-deps bench-deps incident-deps vm-deps distro-deps
 
 define BUILD_PACKAGES
 gcc              compiles user space
@@ -37,9 +37,11 @@ dwz              makes debug files that share an alternate one
 xz-utils         packs symbols into an ELF file, and is a target with threads
 binutils         takes symbols out of ELF files, and links them
 bats             end-to-end tests
-default-jdk-headless a target whose code is compiled while it runs and keeps no frame pointers
+default-jdk-headless a target whose code is compiled while it runs and keeps no frame pointers; one that waits for locks
 php-cli          a target whose regular expressions are, the same
-golang-go        programs that the tests strip and name; go tool pprof, which reads what bourdon export writes
+golang-go        programs that the tests strip and name, and one that waits for locks; go tool pprof, which reads what bourdon export writes
+rustc            a program that waits for locks
+postgresql       a server whose sessions wait for each other; for the bench, processes that are forked and talk through sockets
 libdevel-nytprof-perl flamegraph.pl, the same
 sqlite3          reads the database, and is a target
 python3          reads the database
@@ -91,11 +93,22 @@ endef
 define BENCH_PACKAGES
 linux-perf       the profiler whose cost bourdon's is compared with
 libc6-dbg        names for perf's stacks of threads, by which complete stacks are recognised
-postgresql       a target of processes that are forked and talk through sockets
 redis-tools      a target of threads; the package contains the server, and starts none when it is installed
 valgrind         counts the instructions of naming a capture
 nodejs           a program of JavaScript, whose table is large, which begins beside others in part first-second
 ruby             the same of Ruby
+endef
+
+define INCIDENT_PACKAGES
+postgresql       a server, in tests/verdicts/
+redis-tools      a server and its clients; the package contains the server
+nginx-light      a server; its package starts it where services are started
+wrk              clients of servers of HTTP
+curl             asks whether these have begun
+nodejs           a server, and a hog
+stress-ng        a hog
+bzip2            a hog
+iproute2         a network of two
 endef
 
 define VM_PACKAGES
@@ -108,7 +121,7 @@ define DISTRO_PACKAGES
 debootstrap      the root file system of the other release
 endef
 
-LISTS = $(foreach list,BUILD TEST NPM PAGE LINT SANITIZE COVERAGE SBOM BENCH VM DISTRO,$(list)_PACKAGES)
+LISTS = $(foreach list,BUILD TEST NPM PAGE LINT SANITIZE COVERAGE SBOM BENCH INCIDENT VM DISTRO,$(list)_PACKAGES)
 export $(LISTS)
 # $(call packages,LIST): names the packages of the list that are missing, and as root installs them
 packages = printf '%s\n' "$$$(1)_PACKAGES" | mk/install_packages.sh
@@ -117,7 +130,7 @@ packages = printf '%s\n' "$$$(1)_PACKAGES" | mk/install_packages.sh
 deps:
 	$(Q)$(call packages,BUILD) --needed
 
-## make test-deps  those for the tests; lint-deps, sanitize-deps, coverage-deps, sbom-deps, bench-deps, vm-deps, distro-deps likewise
+## make test-deps  those for the tests; lint-deps, sanitize-deps, coverage-deps, sbom-deps, bench-deps, incident-deps, vm-deps, distro-deps likewise
 test-deps: deps
 	$(Q)$(call packages,TEST)
 
@@ -135,6 +148,9 @@ sbom-deps: deps
 
 bench-deps: test-deps
 	$(Q)$(call packages,BENCH)
+
+incident-deps: test-deps
+	$(Q)$(call packages,INCIDENT)
 
 vm-deps: test-deps
 	$(Q)$(call packages,VM)

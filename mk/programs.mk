@@ -6,7 +6,7 @@
 SECCOMP := common/$(if $(SECCOMP_LOG),seccomp_log,seccomp).c
 # Sorted, because the order of the objects is the order of the functions in a program
 sources = $(sort $(filter-out $(2),$(wildcard $(1))))
-COMMON := $(call sources,common/*.c,common/seccomp.c common/seccomp_log.c) $(SECCOMP)
+COMMON := $(call sources,common/*.c common/*/*.c,common/seccomp.c common/seccomp_log.c) $(SECCOMP)
 LOADER := $(call sources,loader/*.c,loader/main.c)
 GRANT := $(call sources,loader/grant/*.c,loader/grant/main.c)
 CONSUMER := $(call sources,consumer/*.c consumer/*/*.c,consumer/main.c)
@@ -67,8 +67,8 @@ $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 # `bourdon symbolize` reads debug files as bourdond does: in a process without any other rights.
 SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
 # `bourdon symbolize` and `bourdon db merge` write stacks as bourdond does; merge converts older databases, too. `bourdon db
-# compact` removes what is not used as bourdond does.
-TREE := $(patsubst %,consumer/store/%.c,incidents machine migrate retention stack_hash stack_tree stored_json) consumer/sql/sql.c
+# compact` removes what is not used as bourdond does, and `check` knows the columns of verdicts.
+TREE := $(patsubst %,consumer/store/%.c,incidents machine migrate retention stack_hash stack_tree store_verdict stored_json) consumer/sql/sql.c
 # `bourdon threads` finds units in cgroups as bourdond does.
 UNITS_OF_CGROUPS := consumer/rules/cgroup_parts.c
 $(B)/bourdon $(B)/unit $(B)/fuzz_report: private LIBS += -lncursesw -ltinfo -lprotobuf-c

@@ -2,7 +2,7 @@
 #
 # The programs that the tests run: the unit tests, workloads, tools, and builds of other versions.
 
-.PHONY: next logging npm prometheus
+.PHONY: next logging npm prometheus verdicts
 
 UNIT := $(wildcard tests/unit/*.c)
 UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects honest
@@ -20,6 +20,18 @@ FAKED = $(addprefix bpf_map_,lookup_elem update_elem delete_elem get_next_key lo
 $(B)/unit: private LDFLAGS += $(FAKED:%=-Wl,--wrap=%)
 $(B)/unit: $(call objects,$(UNIT) $(LOADER) $(GRANT) $(CONSUMER) $(REPORT) $(COMMON)) $(PROTO) | $(B)/compile_seccomp $(B)/symbols/made $(B)/symbols/go_made
 	$(link)
+
+# tests/unit/test_verdicts.c contains all captures of known truth.
+VERDICTS_SQL := $(B)/verdicts.sql
+$(VERDICTS_SQL): $(sort $(wildcard tests/verdicts/captures/*.sql))
+	@mkdir -p $(@D)
+	$(call say,CAT,$@) cat $^ > $@
+$(call objects,tests/unit/test_verdicts.c): private CPPFLAGS += -DVERDICTS_SQL='"$(VERDICTS_SQL)"'
+$(call objects,tests/unit/test_verdicts.c): $(VERDICTS_SQL)
+
+## make verdicts   what the captures of known truth are judged as (tests/verdicts/README.md)
+verdicts: $(B)/unit
+	$(Q)BOURDON_VERDICTS=table CK_RUN_SUITE=verdicts $(B)/unit
 
 # Profiles must show the workloads' functions under their own names, and need frame pointers.
 FRAME_POINTERS = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer

@@ -6,7 +6,7 @@
 #ifndef BOURDON_REPORT_CHANGES_H
 #define BOURDON_REPORT_CHANGES_H
 
-#include "report/answer_facts.h"
+#include "report/answer.h"
 #include "report/layout.h"
 #include "report/query.h"
 

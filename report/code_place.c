@@ -2,11 +2,13 @@
 #include "report/code_place.h"
 
 #include "common/cleanup.h"
+#include "consumer/rules/cgroup_parts.h"
 #include "report/format.h"
 #include "report/rows.h"
 #include "report/sums.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 /* Functions of the stack that are shown, kernel functions behind the first one left out. */
@@ -65,7 +67,30 @@ static const struct profile_frame *leaf_of(const struct profile *profile, uint32
 	return begin_walk(profile, stack, &walk);
 }
 
-static void weigh(struct weighing *weighing, const struct party *party, const char *resource,
+static bool is_of(const struct code_party *party, const struct profile *profile,
+		  const struct profile_process *process)
+{
+	const char *comm, *cgroup = process->cgroup;
+	char unit[NAME_MAX + 1];
+	size_t length = strlen(party->program);
+
+	if (!process->is_known)
+		return false;
+	comm = profile_text(profile, process->comm);
+	/* kworker/1:2 is a kworker, and ksoftirqd/0 a ksoftirqd */
+	if (party->is_kernel)
+		return !strncmp(comm, party->program, length) &&
+		       (comm[length] == '/' || !comm[length + strspn(comm + length, "0123456789.")]);
+	if (strcmp(comm, party->program) != 0)
+		return false;
+	if (!cgroup)
+		return true;
+	if (party->unit)
+		return cgroup_unit(cgroup, unit) && !strcmp(unit, party->unit);
+	return !party->cgroup || !strcmp(cgroup, party->cgroup);
+}
+
+static void weigh(struct weighing *weighing, const struct code_party *party, const char *resource,
 		  struct code_place *place)
 {
 	const struct profile *profile = weighing->profile;
@@ -76,8 +101,9 @@ static void weigh(struct weighing *weighing, const struct party *party, const ch
 		const struct profile_frame *leaf;
 
 		if (sample->kind != (resource ? profile->off_cpu : profile->on_cpu) || weight <= 0 ||
-		    (resource && !sums_stalls_on(profile_text(profile, sample->stall), resource)) ||
-		    (party && !party_has(party, profile, profile_process_of(profile, sample))))
+		    (resource && *resource &&
+		     !sums_stalls_on(profile_text(profile, sample->stall), resource)) ||
+		    (party && !is_of(party, profile, profile_process_of(profile, sample))))
 			continue;
 		place->all_samples = add_saturated(place->all_samples, sample->samples);
 		place->all_weight_ns = add_saturated(place->all_weight_ns, sample->weight_ns);
@@ -171,7 +197,7 @@ static void describe_stack(const struct profile *profile, uint32_t stack, const 
 
 	snprintf(place->function, sizeof(place->function), "%s%s", in_kernel ? "[k] " : "",
 		 profile_text(profile, frame->function));
-	append(place, "%s, %s", place->function, share);
+	append(place, "%s in %s", share, place->function);
 	while ((frame = profile_walk_next(&walk)) && shown < FUNCTIONS_SHOWN) {
 		bool is_kernel = profile->modules[frame->module].is_kernel;
 
@@ -188,7 +214,7 @@ static void describe_stack(const struct profile *profile, uint32_t stack, const 
 	}
 }
 
-int code_place_find(const struct profile *profile, const struct party *party, const char *resource,
+int code_place_find(const struct profile *profile, const struct code_party *party, const char *resource,
 		    struct code_place *ret_place)
 {
 	_cleanup_weighing_ struct weighing weighing = { profile,

@@ -1,31 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * code_place.h owns where in the code somebody was: the function in which most samples of a party end, and the hottest
- * stack that ends there.
+ * code_place.h owns where in the code a program was: the function in which most samples of it end, and the hottest stack that
+ * ends there.
  */
 #ifndef BOURDON_REPORT_CODE_PLACE_H
 #define BOURDON_REPORT_CODE_PLACE_H
 
-#include "report/parties.h"
+#include "report/profile.h"
 
 #define CODE_PLACE_STACKS 16U
+
+/* Processes of one program in one unit; without a unit in one cgroup. */
+struct code_party {
+	const char *program;
+	const char *unit, *cgroup; /* NULL: not known, so anywhere */
+	bool is_kernel;            /* kernel threads of that kind: kworker/1:2 is a kworker */
+};
 
 struct code_place {
 	/* Stacks with the functions of the hottest one, most samples first: they differ in where in the functions they were. */
 	int64_t stack_ids[CODE_PLACE_STACKS];
 	uint32_t stacks_count;      /* 0: nothing was found */
-	int64_t samples, weight_ns; /* of the function, of this party */
+	int64_t samples, weight_ns; /* of the function, of this program */
 	int64_t all_samples, all_weight_ns;
 	bool is_waiting;   /* by the time off CPU; else by samples on CPU */
-	char text[1024];   /* "burn_cpu, 99 % of 161 samples < worker_main < start_thread"; "": none */
+	char text[1024];   /* "99 % of 161 samples in burn_cpu < worker_main < start_thread"; "": none */
 	char function[96]; /* the first of these */
 };
 
 /*
- * Finds it in the profile: where the party ran; or, with a resource, where it waited for that. A party NULL is everybody of
- * the profile. Returns 0 or -ENOMEM.
+ * Finds it in the profile: where the program ran; or, with a resource, where it waited for that, and with "" where it waited
+ * for whatever. A party NULL is everybody of the profile. Returns 0 or -ENOMEM.
  */
-int code_place_find(const struct profile *profile, const struct party *party, const char *resource,
+int code_place_find(const struct profile *profile, const struct code_party *party, const char *resource,
 		    struct code_place *ret_place);
 
 #endif

@@ -64,9 +64,9 @@ static const struct subcommand subcommands[] = {
 	  "Without ID: the newest complete capture.",
 	  "bourdon show 12", TAKES_ID | TAKES_JSON, 0, show_run },
 	{ "why", "answer: what was short, for whom, by whom, where, and what to do about it",
-	  "Answers about capture ID in ten lines: what was short, who suffered, who caused it, where in the code,\n"
-	  "since when, whether it goes on, how certain that is, and the command that changes it or tells more. Then:\n"
-	  "is it usual, what changed, running beside waiting by second. --full and --section show the evidence.\n"
+	  "Answers about capture ID in 14 lines at most: what was short, who waited, for whom, where in the code,\n"
+	  "since when, whether it goes on, how certain that is, the command that changes it or tells more, and whether\n"
+	  "it is usual. --full and --section show the evidence.\n"
 	  "Without ID: the newest complete capture. With --incident, ID is an incident's.",
 	  "bourdon why 12 --section stacks,groups", TAKES_ID | TAKES_JSON | TAKES_INCIDENT | TAKES_SECTIONS,
 	  0, why_run },

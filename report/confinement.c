@@ -232,25 +232,25 @@ void confinement_check(const struct machine *machine, const char *state_dir, str
 	struct judgement judgement = { 0 };
 
 	if (pid < 0) {
-		findings_add(findings, VERDICT_UNKNOWN, "daemon", "become a member of its group", "%s: %s",
+		findings_add(findings, GRADE_UNKNOWN, "daemon", "become a member of its group", "%s: %s",
 			     state_dir, strerror(-pid));
 		return;
 	}
 	if (stranger) {
-		findings_add(findings, VERDICT_FAILED, "daemon", "end it, and start bourdond",
+		findings_add(findings, GRADE_FAILED, "daemon", "end it, and start bourdond",
 			     "process %d holds the lock of the database in %s, but is not of its owner",
 			     stranger, state_dir);
 		return;
 	}
 	if (!pid) {
-		findings_add(findings, VERDICT_FAILED, "daemon", start_it,
-			     "no bourdond has its database in %s", state_dir);
+		findings_add(findings, GRADE_FAILED, "daemon", start_it, "no bourdond has its database in %s",
+			     state_dir);
 		return;
 	}
 	findings_ok(findings, "daemon", "process %d", pid);
 	judge_family(machine, pid, 2, &judgement);
 	if (judgement.wrong[0] || !judgement.threads)
-		findings_add(findings, VERDICT_FAILED, "confinement", "stop it, and check how it was started",
+		findings_add(findings, GRADE_FAILED, "confinement", "stop it, and check how it was started",
 			     "%s", judgement.threads ? judgement.wrong : "cannot read its threads in /proc");
 	else
 		findings_ok(findings, "confinement",
@@ -262,7 +262,7 @@ void confinement_check(const struct machine *machine, const char *state_dir, str
 		findings_ok(findings, "locked memory", "%lu KiB", judgement.locked_kib);
 	else
 		findings_add(
-			findings, VERDICT_WARNING, "locked memory",
+			findings, GRADE_WARNING, "locked memory",
 			"LimitMEMLOCK=128M in its unit; without a unit, 'ulimit -l 131072' before it starts",
 			"none: when memory is short, bourdond can be paged out and lose samples");
 }

@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/plural.h"
 #include "common/schema.h"
+#include "consumer/store/store_verdict.h"
 #include "consumer/store/stored_json.h"
 #include "report/db_check_stacks.h"
 #include "report/format.h"
@@ -265,6 +266,93 @@ static void check_numbers(struct check *check)
 		     query_number(&query, "capture_id"));
 }
 
+/* Whether the column of a row has this value. Texts of it are words, or as the database has them. */
+static bool has_value(sqlite3_stmt *row, int at, const struct sql_column *column)
+{
+	const unsigned char *text = sqlite3_column_text(row, at);
+
+	switch (column->type) {
+	case SQLITE_INTEGER:
+		return text && sqlite3_column_int64(row, at) == column->number;
+	case SQLITE_FLOAT:
+		return text && sqlite3_column_double(row, at) == column->real;
+	case SQLITE_NULL:
+		return !text;
+	default:
+		return column->text ? text && !strcmp((const char *)text, column->text) : !text;
+	}
+}
+
+/* The statement that reads these columns of capture ?1; NULL: it failed, and that was logged. */
+static sqlite3_stmt *select_columns(struct check *check, const struct sql_column *columns)
+{
+	sqlite3_str *text = sqlite3_str_new(check->database->sqlite);
+	sqlite3_stmt *statement = NULL;
+	char *sql;
+
+	for (int i = 0; columns[i].name; i++)
+		sqlite3_str_appendf(text, "%s %s", i ? "," : "SELECT", columns[i].name);
+	sqlite3_str_appendall(text, " FROM main.capture WHERE capture_id = ?1");
+	sql = sqlite3_str_finish(text);
+	if (!sql || sqlite3_prepare_v2(check->database->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
+		database_fail(check->database);
+	sqlite3_free(sql);
+	return statement;
+}
+
+/* Compares the columns of a capture with its verdict by the rules of today. Older rules may have had another one. */
+static void compare_verdict(struct check *check, int64_t capture_id, const struct verdict *verdict)
+{
+	struct sql_column columns[STORE_VERDICT_COLUMNS + 1];
+	sqlite3_stmt *row;
+
+	store_verdict_columns(verdict, columns);
+	row = select_columns(check, columns);
+	sqlite3_bind_int64(row, 1, capture_id);
+	if (row && sqlite3_step(row) == SQLITE_ROW) {
+		int64_t version = sqlite3_column_int64(row, STORE_VERDICT_VERSION);
+		bool is_older = version < VERDICT_VERSION;
+
+		for (int i = 0; columns[i].name; i++) {
+			if (i == STORE_VERDICT_VERSION || has_value(row, i, &columns[i]))
+				continue;
+			if (!is_older)
+				note(check, "capture %" PRId64 ": its %s is not what its rows say (%s)",
+				     capture_id, columns[i].name, verdict_kind_names[verdict->kind]);
+			else if (!i)
+				fprintf(check->report->out,
+					"capture %" PRId64
+					": by the rules of this bourdon its verdict is '%s'\n",
+					capture_id, verdict_kind_names[verdict->kind]);
+		}
+	}
+	sqlite3_finalize(row);
+}
+
+static void check_verdicts(struct check *check)
+{
+	struct database *database = check->database;
+	_cleanup_query_ struct query query = query_begin(
+		database,
+		"SELECT capture_id FROM main.capture WHERE verdict_version > 0 AND state <> 'recording'", 0,
+		0);
+
+	while (!database->failed && query_next(&query)) {
+		int64_t capture_id = query_number(&query, "capture_id");
+		struct verdict_facts facts;
+		int result = verdict_facts_load(database->sqlite, capture_id, &facts);
+
+		if (result < 0) {
+			database_fail(database);
+			break;
+		}
+		struct verdict verdict = verdict_judge(&facts);
+
+		compare_verdict(check, capture_id, &verdict);
+		verdict_facts_free(&facts);
+	}
+}
+
 /* The rows of incidents follow from those of their captures. Without a capture, there is no incident. */
 static void check_incidents(struct check *check)
 {
@@ -273,7 +361,7 @@ static void check_incidents(struct check *check)
 		"SELECT i.incident_id, count(c.capture_id) AS found FROM incident i LEFT JOIN capture c USING(incident_id) "
 		"GROUP BY i.incident_id HAVING found = 0 OR found <> i.captures OR sum(c.run_id <> i.run_id) OR "
 		"i.ended_at IS NOT iif(sum(c.state = 'recording'), NULL, max(ifnull(c.ended_at, c.triggered_at))) OR "
-		"(i.cause, i.because) IS NOT (SELECT e.cause, e.because FROM capture e WHERE e.capture_id = "
+		"(i.verdict, i.blamed_percent) IS NOT (SELECT e.verdict, e.blamed_percent FROM capture e WHERE e.capture_id = "
 		"i.explained_by AND e.incident_id = i.incident_id)",
 		0, 0);
 
@@ -364,6 +452,8 @@ static void check_meaning(struct check *check)
 		check_activity(check);
 	if (!database->failed)
 		check_numbers(check);
+	if (!database->failed)
+		check_verdicts(check);
 	if (!database->failed)
 		check_incidents(check);
 	if (!database->failed && !check->problems)

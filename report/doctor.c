@@ -23,16 +23,16 @@ static void check_database(struct database *database, struct findings *findings)
 	struct stat at = { 0 };
 
 	if (stat(database->path, &at)) {
-		findings_add(findings, errno == EACCES ? VERDICT_UNKNOWN : VERDICT_FAILED, name,
+		findings_add(findings, errno == EACCES ? GRADE_UNKNOWN : GRADE_FAILED, name,
 			     errno == EACCES ? "become a member of its group"
 					     : "start bourdond, or name another file with --db",
 			     "%s: %s", database->path, strerror(errno));
 	} else if (database_open(database->path, database) < 0) {
 		database->failed = true;
-		findings_add(findings, VERDICT_FAILED, name, "", "%s",
+		findings_add(findings, GRADE_FAILED, name, "", "%s",
 			     *database->problem ? database->problem : "root cannot become its owner");
 	} else if (at.st_mode & (S_IROTH | S_IWOTH)) {
-		findings_add(findings, VERDICT_WARNING, name, "chmod 0640",
+		findings_add(findings, GRADE_WARNING, name, "chmod 0640",
 			     "%s: mode %04o: every user can read or write it", database->path,
 			     (unsigned int)at.st_mode & 07777);
 	} else {
@@ -61,7 +61,7 @@ static void check_captures(struct database *database, struct findings *findings)
 	format_duration((double)(clock_wall_ns() - query_number(&query, "triggered_at")), " ", ago,
 			sizeof(ago));
 	if (!strcmp(query_text(&query, "state"), "interrupted"))
-		findings_add(findings, VERDICT_WARNING, name, "see bourdond's log of that time",
+		findings_add(findings, GRADE_WARNING, name, "see bourdond's log of that time",
 			     "capture %lld of rule %s, %s ago: interrupted", capture_id, rule, ago);
 	else
 		findings_ok(findings, name, "capture %lld of rule %s, %s ago: %s", capture_id, rule, ago,
@@ -86,7 +86,7 @@ static void check_quality(struct database *database, struct findings *findings)
 		return;
 	percent = query_real(&query, "percent");
 	if (percent >= LOSS_PERCENT_TOLERATED)
-		findings_add(findings, VERDICT_WARNING, name, "'bourdon why' lists them",
+		findings_add(findings, GRADE_WARNING, name, "'bourdon why' lists them",
 			     "capture %lld: %s, %.1f %%", (long long)query_number(&query, "capture_id"),
 			     query_text(&query, "reason"), percent);
 	else
@@ -105,7 +105,7 @@ static void check_grants(struct findings *findings)
 	int result = grant_counters_read(GRANT_COUNTERS_DEFAULT, counted);
 
 	if (result == -EACCES)
-		findings_add(findings, VERDICT_UNKNOWN, name, "become a member of its group", "%s: %s",
+		findings_add(findings, GRADE_UNKNOWN, name, "become a member of its group", "%s: %s",
 			     GRANT_COUNTERS_DEFAULT, strerror(-result));
 	else if (!result)
 		findings_ok(findings, name,
@@ -123,7 +123,7 @@ static void check_captures_and_quality(struct database *database, struct finding
 	check_captures(database, findings);
 	check_quality(database, findings);
 	if (database->failed)
-		findings_add(findings, VERDICT_FAILED, "captures", "", "%s", database->problem);
+		findings_add(findings, GRADE_FAILED, "captures", "", "%s", database->problem);
 }
 
 /* A refused reload keeps the previous configuration in force. */
@@ -133,7 +133,7 @@ static void check_configuration(const struct status_line *daemon, struct finding
 
 	if (*status_line_get(daemon, "reload_mistake"))
 		findings_add(
-			findings, VERDICT_WARNING, name,
+			findings, GRADE_WARNING, name,
 			"correct the file: bourdond then reads it by itself; 'bourdon status' shows every mistake",
 			"reload refused; keeping the previous configuration: %s",
 			status_line_get(daemon, "reload_mistake"));
@@ -152,7 +152,7 @@ static void check_watches(const struct status_line *daemon, struct findings *fin
 	if (!*unwatched)
 		return; /* a daemon of another version */
 	if (strcmp(unwatched, "0") != 0)
-		findings_add(findings, VERDICT_WARNING, name,
+		findings_add(findings, GRADE_WARNING, name,
 			     "'bourdon status' names the rules and the limit; narrow the rules, or raise it",
 			     "%s of at most %s; %s cgroups with targets are not watched", watches,
 			     status_line_get(daemon, "watches_max"), unwatched);
@@ -175,7 +175,7 @@ static void check_daemon(const struct database *database, struct findings *findi
 		check_configuration(daemon, findings);
 		check_watches(daemon, findings);
 	} else {
-		findings_add(findings, VERDICT_UNKNOWN, "configuration",
+		findings_add(findings, GRADE_UNKNOWN, "configuration",
 			     result == -EACCES ? "become a member of its group" : "",
 			     "cannot ask bourdond: %s",
 			     result == -EACCES ? strerror(EACCES) : daemon_status_explain(result));
@@ -201,7 +201,7 @@ void doctor_run(struct report *report)
 	check_captures_and_quality(report->database, &findings);
 	check_daemon(report->database, &findings);
 	machine_close(&machine);
-	report->unwell = findings_worst(&findings) == VERDICT_FAILED;
+	report->unwell = findings_worst(&findings) == GRADE_FAILED;
 	if (report->json)
 		findings_print_json(&findings, report->out);
 	else

@@ -6,6 +6,7 @@
 #include "common/cleanup.h"
 #include "common/escape.h"
 #include "common/hash_index.h"
+#include "report/judged.h"
 #include "report/output_file.h"
 #include "report/query.h"
 #include "report/report.h"
@@ -245,12 +246,17 @@ static void filter_samples(struct profile *profile, const struct export_options 
 	profile->samples_count = kept;
 }
 
-/* A text of the row, in the profile's keeping; NULL without memory. */
-static const char *keep_column(struct profile *profile, const struct query *query, const char *column)
+/* The text in the profile's keeping; NULL without memory. */
+static const char *keep_plain(struct profile *profile, const char *text)
 {
-	const char *plain = make_plain(profile, query_text(query, column));
+	const char *plain = make_plain(profile, text);
 
 	return plain ? profile_keep(profile, plain) : NULL;
+}
+
+static const char *keep_column(struct profile *profile, const struct query *query, const char *column)
+{
+	return keep_plain(profile, query_text(query, column));
 }
 
 int64_t export_ms(const struct export_capture *capture, int64_t at)
@@ -287,9 +293,14 @@ static int read_capture(struct export *export, int64_t capture_id)
 		capture_id, 0);
 	struct export_capture *capture = &export->capture;
 	struct profile *profile = export->profile;
+	char headline[VERDICT_TEXT_BYTES];
+	int result;
 
 	if (!query_next(&query))
 		return -EIO; /* choose_capture() has seen it */
+	result = judged_headline(export->database, capture_id, headline);
+	if (result < 0)
+		return result;
 	*capture = (struct export_capture){
 		.capture_id = capture_id,
 		.triggered_at = query_number(&query, "triggered_at"),
@@ -302,8 +313,7 @@ static int read_capture(struct export *export, int64_t capture_id)
 		.fired = keep_column(profile, &query, "fired"),
 		.kind = keep_column(profile, &query, "kind"),
 		.cgroup = keep_column(profile, &query, "cgroup"),
-		.cause = keep_column(profile, &query, "cause"),
-		.because = keep_column(profile, &query, "because"),
+		.verdict = keep_plain(profile, headline),
 		.note = keep_column(profile, &query, "note"),
 		.hostname = keep_column(profile, &query, "hostname"),
 		.kernel = keep_column(profile, &query, "kernel"),
@@ -315,8 +325,8 @@ static int read_capture(struct export *export, int64_t capture_id)
 	capture->from_ms = export_ms(capture, capture->began_at);
 	capture->to_ms = export_ms(capture, capture->ended_at);
 	if (!capture->state || !capture->rule || !capture->fired || !capture->kind || !capture->cgroup ||
-	    !capture->cause || !capture->because || !capture->note || !capture->hostname ||
-	    !capture->kernel || !capture->version)
+	    !capture->verdict || !capture->note || !capture->hostname || !capture->kernel ||
+	    !capture->version)
 		return -ENOMEM;
 	return make_title(profile, capture);
 }

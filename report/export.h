@@ -16,9 +16,8 @@ struct export_capture {
 	int64_t capture_id, triggered_at, began_at, ended_at, hz, cpus;
 	int64_t from_ms, to_ms; /* its begin and its end, from the trigger; whole ms */
 	int64_t period_ns;      /* CPU time that a sample stands for */
-	/* texts of the profile, "" if not known. fired: a resource, or "kill" */
-	const char *state, *rule, *fired, *kind, *cgroup, *cause, *because, *note, *hostname, *kernel,
-		*version;
+	/* texts of the profile, "" if not known. fired: a resource, or "kill"; verdict: its headline */
+	const char *state, *rule, *fired, *kind, *cgroup, *verdict, *note, *hostname, *kernel, *version;
 	const char *title; /* one line: which capture, of what, when */
 };
 

@@ -196,10 +196,8 @@ static void add_trigger(struct chrome *chrome)
 
 	fputs("\"capture\":", out);
 	json_string(out, capture->title);
-	fputs(",\"cause\":", out);
-	json_string(out, capture->cause);
-	fputs(",\"because\":", out);
-	json_string(out, capture->because);
+	fputs(",\"verdict\":", out);
+	json_string(out, capture->verdict);
 	fputs("}}", out);
 }
 

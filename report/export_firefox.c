@@ -41,8 +41,8 @@ static const char marker_schema_json[] =
 		"beganBefore", "Began before the capture",
 		"duration") "]},"
 			    "{\"name\":\"Trigger\",\"tooltipLabel\":\"{marker.name}\",\"tableLabel\":\"{marker.data.capture}\"," SHOWN
-			    ",\"data\":[" FIELD("capture", "Capture", "string") "," FIELD("cause", "Cause", "string") "," FIELD(
-				    "because", "Because",
+			    ",\"data\":[" FIELD("capture", "Capture", "string") "," FIELD(
+				    "verdict", "Verdict",
 				    "string") "]},"
 					      "{\"name\":\"Kill\",\"tooltipLabel\":\"{marker.name}\",\"tableLabel\":\"{marker.data.victim} by {marker.data.by}\"," SHOWN
 					      ",\"data\":[" FIELD("how", "How", "string") "," FIELD("victim", "Victim", "string") "," FIELD(
@@ -509,8 +509,7 @@ static int write_own_thread(struct firefox *firefox)
 		"[%" PRIu32 ",%" PRId64 ",null,0,%d,{\"type\":\"Trigger\"",
 		marker_columns, trigger, ms_of(firefox, 0), CATEGORY_STALL);
 	write_text(out, "capture", capture->title);
-	write_text(out, "cause", capture->cause);
-	write_text(out, "because", capture->because);
+	write_text(out, "verdict", capture->verdict);
 	fputs("}]", out);
 	write_kills(firefox, kill);
 	fputs("]}", out);

@@ -190,9 +190,7 @@ static int write_head(struct pprof *pprof)
 	if (!result)
 		result = write_comment(pprof, "bourdon ", capture->title);
 	if (!result)
-		result = write_comment(pprof, "cause: ", capture->cause);
-	if (!result)
-		result = write_comment(pprof, "because: ", capture->because);
+		result = write_comment(pprof, "verdict: ", capture->verdict);
 	if (!result)
 		result = write_comment(pprof, "note: ", capture->note);
 	return result;

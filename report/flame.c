@@ -93,7 +93,7 @@ static int describe(struct report *report, const struct graph *graph, const stru
 {
 	_cleanup_query_ struct query query = query_begin(
 		report->database,
-		"SELECT s.rule, s.triggered, s.cause, r.hostname FROM capture_summary s JOIN capture c USING(capture_id) "
+		"SELECT s.rule, s.triggered, s.verdict, r.hostname FROM capture_summary s JOIN capture c USING(capture_id) "
 		"JOIN run r USING(run_id) WHERE c.capture_id = ?1",
 		report->capture_id, 0);
 	char amount[64];
@@ -112,7 +112,7 @@ static int describe(struct report *report, const struct graph *graph, const stru
 	if (asprintf(ret_subtitle, "bourdon capture %lld on %s, %s, %s%s%s%s", (long long)report->capture_id,
 		     query_text(&query, "hostname"), query_text(&query, "triggered"),
 		     query_is_null(&query, "rule") ? "on demand" : "rule ", query_text(&query, "rule"),
-		     query_is_null(&query, "cause") ? "" : "; cause: ", query_text(&query, "cause")) < 0) {
+		     query_is_null(&query, "verdict") ? "" : "; ", query_text(&query, "verdict")) < 0) {
 		*ret_subtitle = NULL;
 		return -ENOMEM;
 	}

@@ -6,6 +6,8 @@
 #ifndef BOURDON_REPORT_FORMAT_H
 #define BOURDON_REPORT_FORMAT_H
 
+#include "common/format.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,15 +17,6 @@
 /* Holds a line of escaped text of REPORT_COLUMNS characters, each at most four bytes. */
 #define FORMAT_BYTES 512
 
-/* Three digits and a unit with `space` between them: "1.24 s", "350 ms". A double does not overflow. */
-char *format_duration(double ns, const char *space, char *into, size_t into_bytes);
-
-/* Three digits and a unit: "1.24 MiB", "17 B". */
-char *format_size(double bytes, char *into, size_t into_bytes);
-
-/* "97.1 %"; "<0.1 %" for a value that is not zero but would be shown as zero. */
-char *format_percent(double percent, char *into, size_t into_bytes);
-
 /*
  * A bar with `columns` characters for `peak`, and fewer for a smaller `value`; at least one if it is not
  * zero.
@@ -32,9 +25,6 @@ char *format_bar(int64_t value, int64_t peak, size_t columns, char *into, size_t
 
 /* The character of a sparkline: as high as the value beside `most`; a blank for 0 alone. Without UTF-8 as dark. */
 const char *format_spark(double value, double most, bool is_utf8);
-
-/* The number of characters in a well-formed UTF-8 text, each one column wide. */
-size_t format_columns(const char *text);
 
 /* Cuts text that is longer than `columns`; the last character is then an ellipsis. */
 char *format_cut(char *text, size_t columns, size_t text_bytes);

@@ -10,6 +10,7 @@
 #include "common/plural.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "report/judged.h"
 #include "report/profile.h"
 #include "report/table.h"
 #include "report/wrap.h"
@@ -49,24 +50,28 @@ static char *size_of(const struct query *query, char *into)
 	return into;
 }
 
-static void print_cause(const struct layout *layout, const struct query *query)
+/* That of the capture which explains it. */
+static void print_verdict(const struct layout *layout, const struct query *query)
 {
-	char cause[FORMAT_BYTES], because[FORMAT_BYTES], all[2 * FORMAT_BYTES + 64];
+	int64_t capture_id = query_number(query, "explained_by");
+	char headline[VERDICT_TEXT_BYTES] = "", text[4 * VERDICT_TEXT_BYTES], all[sizeof(text) + 64];
+	int result = judged_headline(query->database, capture_id, headline);
 
-	fputs("  cause     ", layout->out);
-	if (query_is_null(query, "cause"))
+	if (result < 0)
+		profile_fail(query->database, result);
+	fputs("  verdict   ", layout->out);
+	if (!*headline)
 		snprintf(all, sizeof(all), "not known yet: none of its captures is complete");
 	else
-		snprintf(all, sizeof(all), "%s: %s (of capture %" PRId64 ")",
-			 text_of(query, "cause", 60, cause), text_of(query, "because", FORMAT_BYTES, because),
-			 query_number(query, "explained_by"));
+		snprintf(all, sizeof(all), "%s (of capture %" PRId64 ")",
+			 escape_terminal(headline, text, sizeof(text)), capture_id);
 	print_wrapped_on(layout, all, 12);
 }
 
 /* ---- the remark on a capture ---- */
 
 const char incident_remark_sql[] =
-	"SELECT s.incident_id, s.captures, s.duration_ns, s.began, s.explained_by, s.cause, s.because, c.resource, c.rule, "
+	"SELECT s.incident_id, s.captures, s.duration_ns, s.began, s.explained_by, s.verdict, c.resource, c.rule, "
 	"c.after_ns FROM (SELECT incident_id, capture_id, resource, rule, after_ns, row_number() OVER (PARTITION BY "
 	"resource ORDER BY after_ns, capture_id) AS of_resource FROM incident_capture WHERE incident_id = "
 	"(SELECT incident_id FROM capture WHERE capture_id = ?1)) c JOIN incident_summary s USING(incident_id) "
@@ -89,7 +94,7 @@ void incident_print_remark(const struct layout *layout, struct query *query)
 	print_wrapped_on(layout, sentence, 12);
 	query_rewind(query);
 	if (query_next(query))
-		print_cause(layout, query);
+		print_verdict(layout, query);
 	fprintf(layout->out, "  as whole  bourdon why --incident %" PRId64 "\n", incident_id);
 }
 
@@ -98,7 +103,7 @@ void incident_print_remark(const struct layout *layout, struct query *query)
 static const char summary_sql[] = "SELECT * FROM incident_summary WHERE incident_id = ?1";
 static const char captures_sql[] =
 	"SELECT capture_id, state, rule, resource, kind, cgroup, onset_at, triggered_at, ended_at, after_ns, "
-	"stalled_percent, cause, because, explains FROM incident_capture WHERE incident_id = ?1 "
+	"stalled_percent, verdict, blamed_percent, explains FROM incident_capture WHERE incident_id = ?1 "
 	"ORDER BY after_ns, capture_id LIMIT 100";
 
 /* A sum that exceeds its limit is the limit: total() does not fail, as sum() does. */
@@ -186,16 +191,16 @@ static void print_summary(const struct layout *layout, struct query *query)
 		 text_of(query, "first_cgroup", (size_t)layout->columns - 12, c));
 	fputs("  first     ", layout->out);
 	print_wrapped_on(layout, first, 12);
-	print_cause(layout, query);
+	print_verdict(layout, query);
 }
 
 static void print_captures(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
-		{ "BEGAN", "after_ns", 8, cell_after }, { "RESOURCE", "resource", -8, cell_resource },
-		{ "KIND", "kind", -4, cell_text },      { "STALLED", "stalled_percent", 7, cell_percent },
-		{ "ID", "capture_id", 5, cell_number }, { "RULE", "rule", -12, cell_text },
-		{ "CAUSE", "cause", -24, cell_text },   { "WHERE", "cgroup", -18, cell_scope },
+		{ "BEGAN", "after_ns", 8, cell_after },   { "RESOURCE", "resource", -8, cell_resource },
+		{ "KIND", "kind", -4, cell_text },        { "STALLED", "stalled_percent", 7, cell_percent },
+		{ "ID", "capture_id", 5, cell_number },   { "RULE", "rule", -12, cell_text },
+		{ "VERDICT", "verdict", -15, cell_text }, { "WHERE", "cgroup", -27, cell_scope },
 	};
 
 	fprintf(layout->out, "its captures, in the order in which their stalls began\n");

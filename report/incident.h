@@ -12,7 +12,7 @@
  */
 extern const char incident_remark_sql[];
 
-/* Prints these rows as one sentence, with the cause. */
+/* Prints these rows as one sentence, with the verdict. */
 void incident_print_remark(const struct layout *layout, struct query *query);
 
 /* Explains report->incident_id as a whole, as text or JSON. */

@@ -65,6 +65,13 @@ static void print_value(FILE *out, struct database *database, struct value value
 		rows = query_of_rows(database, value.rows);
 		json_rows(out, &rows, NULL);
 		break;
+	case VALUE_ROW:
+		rows = query_of_rows(database, value.rows);
+		if (query_next(&rows))
+			json_row(out, &rows, NULL);
+		else
+			fputs("null", out);
+		break;
 	default:
 		fputs("null", out);
 	}

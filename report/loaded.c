@@ -34,12 +34,12 @@ static bool read_manifest(const char *run_dir, struct manifest *manifest, struct
 		return false;
 	missing = access(path, R_OK) ? errno : 0;
 	if (missing == ENOENT || missing == ENOTDIR)
-		findings_add(findings, VERDICT_FAILED, name, load_again, "nothing is loaded: no %s", path);
+		findings_add(findings, GRADE_FAILED, name, load_again, "nothing is loaded: no %s", path);
 	else if (missing)
-		findings_add(findings, VERDICT_UNKNOWN, name, "become a member of its group", "%s: %s", path,
+		findings_add(findings, GRADE_UNKNOWN, name, "become a member of its group", "%s: %s", path,
 			     strerror(missing));
 	else if (manifest_read(path, manifest, &errors))
-		findings_add(findings, VERDICT_FAILED, name, load_again, "%s",
+		findings_add(findings, GRADE_FAILED, name, load_again, "%s",
 			     errors.count ? errors.messages[0] : strerror(ENOMEM));
 	else
 		return true;
@@ -53,17 +53,17 @@ static bool check_manifest(const struct machine *machine, const struct manifest 
 	static const char name[] = "manifest";
 
 	if (manifest->abi != BOURDON_ABI) {
-		findings_add(findings, VERDICT_FAILED, name, load_again,
+		findings_add(findings, GRADE_FAILED, name, load_again,
 			     "loaded by version %s with ABI %u; this is version %s with ABI %u",
 			     manifest->version, manifest->abi, BOURDON_VERSION, BOURDON_ABI);
 		return false;
 	}
 	if (strcmp(manifest->kernel, machine->release))
-		findings_add(findings, VERDICT_FAILED, name, load_again,
+		findings_add(findings, GRADE_FAILED, name, load_again,
 			     "written for kernel %s, but %s is running: not loaded since this boot",
 			     manifest->kernel, machine->release);
 	else if (strcmp(manifest->object_sha256, OBJECT_SHA256))
-		findings_add(findings, VERDICT_WARNING, name, load_again,
+		findings_add(findings, GRADE_WARNING, name, load_again,
 			     "version %s, ABI %u, but the loaded BPF programs are from another build",
 			     manifest->version, manifest->abi);
 	else
@@ -80,7 +80,7 @@ static void check_cpus(const struct manifest *manifest, struct findings *finding
 
 	if (cpus_online(&online, &online_count) ||
 	    cpus_parse(manifest->sampled_cpus, &sampled, &sampled_count)) {
-		findings_add(findings, VERDICT_UNKNOWN, name, "", "cannot read the list of CPUs");
+		findings_add(findings, GRADE_UNKNOWN, name, "", "cannot read the list of CPUs");
 		return;
 	}
 	for (size_t i = 0, at = 0; i < online_count; i++) {
@@ -88,7 +88,7 @@ static void check_cpus(const struct manifest *manifest, struct findings *finding
 			at++;
 		if (at < sampled_count && sampled[at] == online[i])
 			continue;
-		findings_add(findings, VERDICT_WARNING, name, load_again,
+		findings_add(findings, GRADE_WARNING, name, load_again,
 			     "CPU %u came online after bourdon-load ran: it is not sampled", online[i]);
 		return;
 	}
@@ -152,13 +152,13 @@ static bool check_pins(const char *pin_dir, struct findings *findings)
 	if (directory < 0) {
 		bool hidden = errno == EACCES;
 
-		findings_add(findings, hidden ? VERDICT_UNKNOWN : VERDICT_FAILED, name,
+		findings_add(findings, hidden ? GRADE_UNKNOWN : GRADE_FAILED, name,
 			     hidden ? look_as_root : load_again, "%s: %s", pin_dir, strerror(errno));
 		return false;
 	}
 	count = judge_pins(directory, wrong, sizeof(wrong));
 	if (*wrong)
-		findings_add(findings, VERDICT_FAILED, name, load_again, "%s/%s", pin_dir, wrong);
+		findings_add(findings, GRADE_FAILED, name, load_again, "%s/%s", pin_dir, wrong);
 	else
 		findings_ok(findings, name, "%u %s in %s, each with its owner and mode", count,
 			    plural(count, "object", "objects"), pin_dir);
@@ -185,18 +185,18 @@ static void check_heartbeat(const struct manifest *manifest, struct findings *fi
 	int result = map < 0 ? map : bpf_map_lookup_elem(map, &zero, &control);
 
 	if (result < 0) {
-		findings_add(findings, VERDICT_UNKNOWN, name, look_as_root, "%s", strerror(-result));
+		findings_add(findings, GRADE_UNKNOWN, name, look_as_root, "%s", strerror(-result));
 		return;
 	}
 	age_ns = clock_monotonic_ns() - control.heartbeat_ns;
 	if (!control.heartbeat_ns)
-		findings_add(findings, VERDICT_FAILED, name, remedy,
+		findings_add(findings, GRADE_FAILED, name, remedy,
 			     "none since bourdon-load ran: nothing is sampled");
 	else if (age_ns > manifest->quiet_after_ns)
-		findings_add(findings, VERDICT_FAILED, name, remedy, "%.1f s ago: sampling has stopped",
+		findings_add(findings, GRADE_FAILED, name, remedy, "%.1f s ago: sampling has stopped",
 			     (double)age_ns / 1e9);
 	else if (age_ns > HEARTBEAT_LATE_NS)
-		findings_add(findings, VERDICT_WARNING, name, remedy, "%.1f s ago; expected at most 1 s",
+		findings_add(findings, GRADE_WARNING, name, remedy, "%.1f s ago; expected at most 1 s",
 			     (double)age_ns / 1e9);
 	else
 		findings_ok(findings, name, "%.1f s ago", (double)age_ns / 1e9);
@@ -224,7 +224,7 @@ static void check_counters(const struct manifest *manifest, struct findings *fin
 	bool lost = false;
 
 	if (result < 0) {
-		findings_add(findings, VERDICT_UNKNOWN, name, look_as_root, "%s", strerror(-result));
+		findings_add(findings, GRADE_UNKNOWN, name, look_as_root, "%s", strerror(-result));
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(losses); i++) {
@@ -232,7 +232,7 @@ static void check_counters(const struct manifest *manifest, struct findings *fin
 
 		if (!value)
 			continue;
-		findings_add(findings, VERDICT_WARNING, name, losses[i].remedy, "%s: %llu",
+		findings_add(findings, GRADE_WARNING, name, losses[i].remedy, "%s: %llu",
 			     counter_names[losses[i].counter], (unsigned long long)value);
 		lost = true;
 	}

@@ -9,7 +9,7 @@
 #include "common/findings.h"
 #include "common/requirements.h"
 
-/* Adds its findings; VERDICT_UNKNOWN for what this user may not read. */
+/* Adds its findings; GRADE_UNKNOWN for what this user may not read. */
 void loaded_check(const struct machine *machine, const char *run_dir, struct findings *findings);
 
 #endif

@@ -332,7 +332,7 @@ static void write_samples(FILE *out, const struct part *part)
 static const char capture_sql[] =
 	"SELECT c.capture_id, c.rule, c.resource, c.kind, c.stall_us, c.window_us, c.observed_us, c.trigger_mode, c.cgroup,"
 	" c.state, c.triggered_at, (c.triggered_at - c.began_at) AS before_ns, (c.ended_at - c.triggered_at) AS after_ns,"
-	" c.history_ns, c.offcpu_history_ns, (c.triggered_at - c.onset_at) AS onset_before_ns, c.hz, c.cause, c.because,"
+	" c.history_ns, c.offcpu_history_ns, (c.triggered_at - c.onset_at) AS onset_before_ns, c.hz, c.verdict,"
 	" strftime('%Y-%m-%d %H:%M:%S', c.triggered_at / 1000000000, 'unixepoch') AS triggered, c.expected_samples,"
 	" c.received_samples, c.asked_by, c.asked_for, c.note, r.version, r.abi, r.kernel, r.hostname, r.cpus, r.policy,"
 	" r.object_sha256, r.ring_bytes, u.source, u.comm AS rule_comm, u.cgroup AS rule_cgroup, u.unit AS rule_unit, u.watch,"

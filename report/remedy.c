@@ -1,298 +1,89 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/remedy.h"
 
+#include "common/cgroup_path.h"
 #include "common/cleanup.h"
-#include "report/blame.h"
 #include "report/database.h"
 #include "report/format.h"
-#include "report/rows.h"
+#include "report/host.h"
+#include "report/place.h"
+#include "report/query.h"
 #include "report/shell_quote.h"
-#include "report/weight.h"
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <string.h>
 
 /*
  * The weights of siblings share out what they all want, so that one with a fifth of its weight still gets all that nobody else
- * wants.
+ * wants. A limit of a disk's bandwidth is a fifth of what was used, too: it gives nothing back.
  */
 #define LOW_PART 5
 #define DEFAULT_WEIGHT 100
 
-#define CGROUP2_MOUNT "/sys/fs/cgroup"
-#define DOCKER_PARENT "/docker/" /* with its driver cgroupfs; with systemd its containers are scopes */
 #define MIB ((int64_t)1 << 20)
 
 /* Percent of a CPU: a kernel has 8,192 CPUs at most. */
 #define QUOTA_MOST 819200
 
-/* systemd keeps the change until the next boot; without --runtime for good. */
-#define SET_PROPERTY "systemctl set-property --runtime "
-
 #define say answer_say
 #define say_name answer_say_name
 
-/* ---- cgroups ---- */
-
-/*
- * The length of a cgroup's path down to the systemd unit at or above that place which is the child of what two cgroups have in
- * common: weights are shared out between such siblings. 0: one is within the other, or they are the same.
- */
-static size_t sibling_length(const char *of, const char *other)
-{
-	size_t common = 0, i = 0;
-
-	for (; of[i] && of[i] == other[i]; i++)
-		if (of[i] == '/')
-			common = i;
-	/* equal so far, and one goes on */
-	if ((!of[i] && (!other[i] || other[i] == '/')) || (!other[i] && of[i] == '/'))
-		return 0;
-	return of[common] == '/' && of[common + 1] ? common + 1 + strcspn(of + common + 1, "/") : 0;
-}
-
-/* The cgroups above a service or scope are those of systemd; those below are its own, and no unit's. */
-static bool is_of_systemd(const char *cgroup, size_t length)
-{
-	for (size_t at = 0; at < length;) {
-		char name[NAME_MAX + 1];
-		size_t bytes = strcspn(cgroup + at + 1, "/");
-
-		if (cgroup[at] != '/' || bytes >= sizeof(name))
-			return false;
-		memcpy(name, cgroup + at + 1, bytes);
-		name[bytes] = '\0';
-		if (!shell_is_unit(name))
-			return false;
-		at += 1 + bytes;
-		/* what is below a service or a scope is not systemd's */
-		if (at < length && strcmp(name + bytes - strlen(".slice"), ".slice") != 0)
-			return false;
-	}
-	return length > 0;
-}
-
-/* A cgroup whose share or limit is to be changed, by its path. */
-struct place {
-	char *path;       /* the caller frees */
-	const char *unit; /* within path; NULL: systemd does not know it */
-	bool is_kubernetes, is_docker;
+struct search {
+	struct answer *answer;
+	const struct verdict *verdict;
+	const struct verdict_facts *facts;
+	const struct host *host;
+	const char *victim_cgroup; /* NULL: not known */
 };
-
-static void place_free(struct place *place)
-{
-	free(place->path);
-}
-
-#define _cleanup_place_ _cleanup_(place_free)
-
-/* Returns 0 or -ENOMEM. */
-static int place_of(const char *cgroup, size_t length, struct place *ret_place)
-{
-	struct place place = { .path = strndup(cgroup, length) };
-
-	if (!place.path)
-		return -ENOMEM;
-	if (is_of_systemd(place.path, length))
-		place.unit = strrchr(place.path, '/') + 1;
-	place.is_kubernetes = strstr(place.path, "kubepods") != NULL;
-	place.is_docker = !strncmp(place.path, DOCKER_PARENT, strlen(DOCKER_PARENT)) &&
-			  strspn(place.path + strlen(DOCKER_PARENT), "0123456789abcdef") ==
-				  strlen(place.path) - strlen(DOCKER_PARENT);
-	*ret_place = place;
-	return 0;
-}
-
-/*
- * The command that sets a property of a unit, or the file of a cgroup that has none; docker's own command for its containers.
- * NULL without memory.
- */
-static const char *set_command(struct answer *answer, const struct place *place, const char *property,
-			       const char *file, const char *value, const char *docker)
-{
-	_cleanup_free_ char *word = NULL, *path = NULL;
-
-	if (place->unit) {
-		word = shell_quote(place->unit);
-		return word ? say(answer, SET_PROPERTY "%s %s=%s", word, property, value) : NULL;
-	}
-	if (place->is_docker && docker) {
-		word = shell_quote(place->path + strlen(DOCKER_PARENT));
-		return word ? say(answer, "docker update %s %s", docker, word) : NULL;
-	}
-	if (asprintf(&path, CGROUP2_MOUNT "%s/%s", place->path, file) < 0) {
-		path = NULL;
-		return NULL;
-	}
-	word = shell_quote(path);
-	return word ? say(answer, "echo %s > %s", value, word) : NULL;
-}
-
-static const char *place_name(const struct place *place)
-{
-	return place->unit ? place->unit : place->path;
-}
 
 /* ---- commands that look ---- */
 
 /* The command that shows these sections of this capture, of this database. */
-static const char *look(struct answer *answer, const char *names)
+static struct remedy look_at(const struct search *search, const char *text, const char *sections)
 {
+	struct answer *answer = search->answer;
 	const char *path = answer->report->database->path;
 	_cleanup_free_ char *word = strcmp(path, DATABASE_DEFAULT) ? shell_quote(path) : NULL;
 
-	return say(answer, "bourdon %s%s%swhy %" PRId64 " --section %s", word ? "--db " : "",
-		   word ? word : "", word ? " " : "", answer->report->capture_id, names);
+	return (struct remedy){ .text = text,
+				.command = say(answer, "bourdon %s%s%swhy %" PRId64 " --section %s",
+					       word ? "--db " : "", word ? word : "", word ? " " : "",
+					       answer->report->capture_id, sections) };
 }
 
-static struct remedy look_at(struct answer *answer, const char *text, const char *sections)
+/* ---- commands that change ---- */
+
+/* The change of a place; where it has no command, `otherwise`. Without memory the text is NULL. */
+static struct remedy change_place(const struct search *search, const struct place *place,
+				  const struct place_change *change, const char *text,
+				  struct remedy otherwise)
 {
-	return (struct remedy){ .text = text, .command = look(answer, sections) };
-}
+	_cleanup_free_ char *command = NULL;
 
-/* ---- one remedy for each cause ---- */
-
-/* What all targets would have used, in percent of a CPU; not more than there is. */
-static int64_t wanted_percent(const struct answer *answer)
-{
-	double wanted = 0, most = 100.0 * (double)answer->cpus;
-
-	for (uint32_t i = 0; i < answer->parties.count; i++)
-		if (!strcmp(answer->parties.list[i].role, "target"))
-			wanted += (double)answer->parties.list[i].cpu_ns +
-				  (double)answer->parties.list[i].waited_ns;
-	wanted = answer->span_ns > 0 ? 100 * wanted / (double)answer->span_ns : 0;
-	wanted = wanted < most ? wanted : most;
-	return wanted < QUOTA_MOST ? (int64_t)wanted : QUOTA_MOST;
-}
-
-static struct remedy raise_quota(struct answer *answer)
-{
-	const struct blame *blame = &answer->blame;
-	bool is_sane = blame->period_us > 0 && blame->period_us <= INT32_MAX && blame->limit > 0 &&
-		       blame->limit <= INT32_MAX * (int64_t)1000;
-	int64_t quota = is_sane ? 100 * blame->limit / blame->period_us : 0;
-	int64_t wanted = wanted_percent(answer);
-	_cleanup_place_ struct place place = { 0 };
-	char value[64], docker[64];
-	bool is_unit;
-
-	if (!blame->scope || quota <= 0 || quota > QUOTA_MOST)
-		return look_at(answer, "raise the CPU quota of its cgroup, or of the one above that has it",
-			       "capture,machine,groups");
-	if (place_of(blame->scope, strlen(blame->scope), &place) < 0)
+	if (place_is_gone(place, search->host))
+		return look_at(search,
+			       say_name(search->answer, place_name(place),
+					ANSWER_NAME " has ended: nothing is to be changed now"),
+			       "groups,others");
+	if (place_command(place, search->host, change, &command) < 0)
 		return (struct remedy){ 0 };
-	/* threads that were stopped counted as waiting, so the sum is what they would have used; a quarter more at least */
-	if (wanted < quota + quota / 4 + 1)
-		wanted = quota + quota / 4 + 1;
-	wanted = (wanted + 9) / 10 * 10;
-	is_unit = place.unit != NULL;
-	if (is_unit)
-		snprintf(value, sizeof(value), "%" PRId64 "%%", wanted);
-	else
-		snprintf(value, sizeof(value), "%" PRId64, wanted * blame->period_us / 100);
-	snprintf(docker, sizeof(docker), "--cpus=%" PRId64 ".%02" PRId64, wanted / 100, wanted % 100);
-	return (struct remedy){
-		.text = say_name(answer, place_name(&place),
-				 "raise the quota of " ANSWER_NAME " from %.2f to %.2f CPUs%s",
-				 (double)quota / 100, (double)wanted / 100,
-				 place.is_kubernetes ? " (lasting: in the pod)" : ""),
-		.command = set_command(answer, &place, "CPUQuota", "cpu.max", value, docker),
-		.changes = true,
-	};
+	if (!command)
+		return otherwise;
+	return (struct remedy){ .text = text,
+				.command = say(search->answer, "%s", command),
+				.changes = true };
 }
 
-/* Processes of one cgroup, or that no cgroup keeps apart: by priority. */
-static struct remedy renice(struct answer *answer)
+static const char *of_pod(const struct place *place)
 {
-	const struct party *culprit = answer->culprit;
-
-	if (culprit->tgid)
-		return (struct remedy){
-			.text = say(answer, "lower the priority of %s[%" PRId64 "]: no cgroup parts them",
-				    culprit->program, culprit->tgid),
-			.command = say(answer, "renice -n 10 -p %" PRId64, culprit->tgid),
-			.changes = true,
-		};
-	return look_at(
-		answer,
-		say(answer, "start %s in a unit of its own (systemd-run -p CPUWeight=20)", culprit->program),
-		"groups,others");
+	return place->is_kubernetes ? " (lasting: in the pod)" : "";
 }
 
-/* The weight that is in force; negative: not known. */
-static int weight_of(const struct answer *answer, const struct place *place, const char *file)
+/* What is in force of a cgroup on the capture's host; negative: not known. */
+static int64_t in_force(const struct search *search, const struct place *place, const char *file)
 {
-	const struct report *report = answer->report;
-	_cleanup_free_ char *found =
-		report->cgroup_mount ? NULL : weight_mount(report->database, report->capture_id);
-	const char *mount = report->cgroup_mount ? report->cgroup_mount : found;
-
-	return mount ? weight_read(mount, place->path, file) : -1;
-}
-
-/* Gives the culprit's part of the tree less than the victim's. */
-static struct remedy lower_weight(struct answer *answer)
-{
-	bool is_io = !strcmp(answer->resource, "io");
-	const struct party *culprit = answer->culprit, *victim = answer->victim;
-	const char *of = is_io ? "disk" : "CPU";
-	_cleanup_place_ struct place place = { 0 };
-	const char *file = is_io ? "io.weight" : "cpu.weight";
-	char value[16], docker[64], in_force[32] = "";
-	size_t length;
-	bool is_itself;
-	int weight;
-
-	if (!culprit)
-		return look_at(answer, "find out who they are: root's policy or their short lives hide them",
-			       "machine,groups,others");
-	if (!strcmp(culprit->role, "kernel"))
-		return look_at(answer,
-			       say(answer, "find out what the kernel thread %s works for: see its stacks",
-				   culprit->program),
-			       "others,groups,interrupts");
-	if (!culprit->cgroup)
-		return look_at(answer, "find the cgroup of the culprit: it is not known", "groups,others");
-	length = sibling_length(culprit->cgroup, victim && victim->cgroup ? victim->cgroup : "");
-	if (!length || !strcmp(culprit->cgroup, "/"))
-		return is_io ? look_at(answer,
-				       "start the culprit in a unit of its own (systemd-run -p IOWeight=20)",
-				       "groups,bytes,cgroup_bytes")
-			     : renice(answer);
-	if (place_of(culprit->cgroup, length, &place) < 0)
-		return (struct remedy){ 0 };
-	is_itself = !culprit->cgroup[length] ||
-		    (place.unit && culprit->unit && !strcmp(place.unit, culprit->unit));
-	weight = weight_of(answer, &place, file);
-	if (weight == 0 || weight == 1)
-		return look_at(
-			answer,
-			say_name(answer, place_name(&place),
-				 ANSWER_NAME " has the least %s weight already: give the victim's more", of),
-			"groups,others");
-	if (weight > 0)
-		snprintf(in_force, sizeof(in_force), ", not %d", weight);
-	else
-		weight = DEFAULT_WEIGHT;
-	weight = weight < LOW_PART ? 1 : weight / LOW_PART;
-	snprintf(value, sizeof(value), "%d", weight);
-	/* docker counts from 1024 */
-	snprintf(docker, sizeof(docker), "--cpu-shares=%d", 1024 * weight / DEFAULT_WEIGHT);
-	return (struct remedy){
-		.text = say_name(answer, place_name(&place), "give " ANSWER_NAME "%s%s%s %s weight %d%s%s",
-				 is_itself ? "" : ", where ", is_itself ? "" : culprit->program,
-				 is_itself ? "" : " is,", of, weight, in_force,
-				 is_io                                        ? " (bfq, io.cost)"
-				 : place.is_kubernetes                        ? " (lasting: in the pod)"
-				 : place.unit || place.is_docker || *in_force ? ""
-									      : " (where cgroup v2 is)"),
-		.command = set_command(answer, &place, is_io ? "IOWeight" : "CPUWeight", file, value,
-				       is_io ? NULL : docker),
-		.changes = true,
-	};
+	return search->host->is_here ? host_cgroup_number(search->host, place->path, file) : -1;
 }
 
 static int64_t round_up(int64_t bytes)
@@ -302,177 +93,510 @@ static int64_t round_up(int64_t bytes)
 	return bytes > INT64_MAX - step ? bytes : (bytes + step - 1) / step * step;
 }
 
-static struct remedy raise_memory(struct answer *answer)
+/* ---- quotas and limits: more of it ---- */
+
+/* What the victims within a cgroup ran and would have run, in percent of a CPU; not more than there is. */
+static int64_t wanted_percent(const struct search *search, const char *cgroup)
 {
-	const struct blame *blame = &answer->blame;
-	_cleanup_place_ struct place place = { 0 };
-	char value[32], from[32], to[32], docker[64];
-	bool is_max = blame->name && !strcmp(blame->name, "max");
-	int64_t more;
+	const struct verdict_facts *facts = search->facts;
+	double wanted = 0, most = 100.0 * (double)facts->cpus;
 
-	if (!blame->scope || !blame->name || blame->limit <= 0 || blame->limit > INT64_MAX / 4) {
-		_cleanup_free_ char *unit = NULL;
-		const char *known = answer->victim ? answer->victim->unit : NULL;
+	for (uint32_t i = 0; i < facts->victims_count; i++) {
+		const struct verdict_victim *victim = &facts->victims[i];
 
-		if (blame->scope)
-			known = blame_unit_of(blame->scope);
-		unit = known && shell_is_unit(known) ? shell_quote(known) : NULL;
-		if (!unit)
-			return look_at(answer, "raise its memory limit: find which cgroup above it has one",
-				       "capture,killed,cgroups,growth");
-		return (struct remedy){
-			.text = say_name(answer, known,
-					 "raise the limit of " ANSWER_NAME
-					 ", or of a slice above: see which"),
-			.command = say(answer,
-				       "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice %s", unit),
-		};
+		if (victim->cgroup && cgroup_is_within(victim->cgroup, cgroup))
+			wanted += (double)victim->ns[ACCOUNT_RAN] + (double)victim->ns[ACCOUNT_THROTTLED] +
+				  (double)victim->ns[ACCOUNT_QUEUED];
 	}
-	if (place_of(blame->scope, strlen(blame->scope), &place) < 0)
+	wanted = facts->span_ns ? 100 * wanted / (double)facts->span_ns : 0;
+	wanted = wanted < most ? wanted : most;
+	return wanted < QUOTA_MOST ? (int64_t)wanted : QUOTA_MOST;
+}
+
+static struct remedy raised_already(const struct search *search, const struct place *place, const char *file)
+{
+	return look_at(search,
+		       say_name(search->answer, place_name(place),
+				"%s of " ANSWER_NAME " was raised since: see whether it comes back", file),
+		       "capture,pressure");
+}
+
+static struct remedy raise_quota(const struct search *search)
+{
+	const struct verdict_limit *limit = search->verdict->limit;
+	struct remedy look = look_at(search,
+				     "raise the CPU quota of its cgroup, or of the one above that has it",
+				     "capture,machine,groups");
+	_cleanup_place_ struct place place = { 0 };
+	int64_t quota, wanted, now, value;
+	char percent[32], file[64], docker[64];
+
+	if (!limit || !limit->cgroup || *limit->cgroup != '/' || limit->value <= 0 ||
+	    limit->value > INT32_MAX * (int64_t)1000 || limit->period_us <= 0 || limit->period_us > INT32_MAX)
+		return look;
+	if (place_of(limit->cgroup, strlen(limit->cgroup), &place) < 0)
 		return (struct remedy){ 0 };
-	/* what was read again did not fit: so much more, from a quarter to as much again */
-	more = blame->bytes < blame->limit / 4 ? blame->limit / 4 : blame->bytes;
-	more = round_up(blame->limit + (more > blame->limit ? blame->limit : more));
-	snprintf(value, sizeof(value), "%" PRId64 "%s", place.unit ? more / MIB : more,
-		 place.unit ? "M" : "");
-	snprintf(docker, sizeof(docker), "--memory=%" PRId64 "m", more / MIB);
+	now = in_force(search, &place, "cpu.max");
+	value = now > 0 && now <= INT32_MAX * (int64_t)1000 ? now : limit->value;
+	quota = 100 * value / limit->period_us;
+	if (quota <= 0 || quota > QUOTA_MOST)
+		return look;
+	/* threads that were stopped counted as waiting, so the sum is what they would have used; a quarter more at least */
+	wanted = wanted_percent(search, place.path);
+	if (now == INT64_MAX || (now > limit->value && quota >= wanted))
+		return raised_already(search, &place, "the quota");
+	if (wanted < quota + quota / 4 + 1)
+		wanted = quota + quota / 4 + 1;
+	wanted = (wanted + 9) / 10 * 10;
+	snprintf(percent, sizeof(percent), "%" PRId64 "%%", wanted);
+	snprintf(file, sizeof(file), "%" PRId64, wanted * limit->period_us / 100);
+	snprintf(docker, sizeof(docker), "--cpus=%" PRId64 ".%02" PRId64, wanted / 100, wanted % 100);
+	return change_place(search, &place,
+			    &(struct place_change){ "CPUQuota", percent, "cpu.max", file, docker },
+			    say_name(search->answer, place_name(&place),
+				     "raise the quota of " ANSWER_NAME " from %.2f to %.2f CPUs%s",
+				     (double)quota / 100, (double)wanted / 100, of_pod(&place)),
+			    look);
+}
+
+/* A limit of cgroup v1 has a name alone, and one that is concluded has no value. */
+static struct remedy find_limit(const struct search *search)
+{
+	const struct verdict_victim *victim = search->verdict->victim;
+	const char *known = search->verdict->limit_cgroup ? answer_unit_of(search->verdict->limit_cgroup)
+			    : victim                      ? victim->unit
+							  : NULL;
+	_cleanup_free_ char *unit = known && shell_is_unit(known) ? shell_quote(known) : NULL;
+
+	if (!unit || (search->host->is_here && !search->host->has_systemd))
+		return look_at(search, "raise its memory limit: find which cgroup above it has one",
+			       "capture,killed,cgroups,growth");
 	return (struct remedy){
-		.text = say_name(answer, place_name(&place),
-				 "raise memory.%s of " ANSWER_NAME " from %s to %s%s", blame->name,
-				 format_size((double)blame->limit, from, sizeof(from)),
-				 format_size((double)more, to, sizeof(to)),
-				 place.is_kubernetes ? " (lasting: in the pod)" : ""),
-		.command = set_command(answer, &place, is_max ? "MemoryMax" : "MemoryHigh",
-				       is_max ? "memory.max" : "memory.high", value, is_max ? docker : NULL),
-		.changes = true,
+		.text = say_name(search->answer, known,
+				 "raise the limit of " ANSWER_NAME ", or of a slice above: see which"),
+		.command = say(search->answer,
+			       "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice %s", unit),
 	};
 }
+
+static struct remedy raise_memory(const struct search *search)
+{
+	const struct verdict *verdict = search->verdict;
+	const char *cgroup = verdict->limit_cgroup, *name = verdict->limit_name;
+	bool is_max = name && !strcmp(name, "memory.max");
+	int64_t limit = verdict->limit_value, more = 0, now;
+	_cleanup_place_ struct place place = { 0 };
+	char value[32], file[32], from[32], to[32], docker[64];
+
+	if (!cgroup || *cgroup != '/' || !name || limit <= 0 || limit > INT64_MAX / 4)
+		return find_limit(search);
+	if (place_of(cgroup, strlen(cgroup), &place) < 0)
+		return (struct remedy){ 0 };
+	now = in_force(search, &place, name);
+	if (now > limit)
+		return raised_already(search, &place, name);
+	limit = now > 0 ? now : limit;
+	/* what was read again did not fit: so much more, from a quarter to as much again */
+	if (verdict->limit && verdict->limit->refaulted_bytes < (uint64_t)limit)
+		more = (int64_t)verdict->limit->refaulted_bytes;
+	else if (verdict->limit)
+		more = limit;
+	more = round_up(limit + (more < limit / 4 ? limit / 4 : more));
+	snprintf(value, sizeof(value), "%" PRId64 "M", more / MIB);
+	snprintf(file, sizeof(file), "%" PRId64, more);
+	snprintf(docker, sizeof(docker), "--memory=%" PRId64 "m", more / MIB);
+	return change_place(search, &place,
+			    &(struct place_change){ is_max ? "MemoryMax" : "MemoryHigh", value, name, file,
+						    is_max ? docker : NULL },
+			    say_name(search->answer, place_name(&place),
+				     "raise %s of " ANSWER_NAME " from %s to %s%s", name,
+				     format_size((double)limit, from, sizeof(from)),
+				     format_size((double)more, to, sizeof(to)), of_pod(&place)),
+			    find_limit(search));
+}
+
+/* ---- memory of the host: less for who grew ---- */
 
 /* Who grew is held where it was before, and has at least half of what it has now. */
-static struct remedy limit_growth(struct answer *answer)
+static struct remedy limit_growth(const struct search *search)
 {
-	const struct party *culprit = answer->culprit;
+	const struct verdict_growth *grown = search->verdict->grown;
+	struct remedy look = look_at(search, "free memory or add some: see who holds it, and who grew",
+				     "growth,groups,cgroups,reclaim");
 	_cleanup_place_ struct place place = { 0 };
-	char value[32], high[32];
-	int64_t bytes;
+	char value[32], file[32], high[32];
+	size_t length;
+	int64_t bytes, now;
 
-	if (!culprit || culprit->grown_bytes <= 0 || !culprit->cgroup || !strcmp(culprit->cgroup, "/") ||
-	    !strcmp(culprit->role, "kernel"))
-		return look_at(answer,
-			       culprit && culprit->grown_bytes > 0
-				       ? "give who grew a unit of its own with MemoryHigh=: it has no cgroup"
-				       : "free memory or add some: see who holds it, and who grew",
-			       "growth,groups,cgroups,reclaim");
-	if (place_of(culprit->cgroup, strlen(culprit->cgroup), &place) < 0)
+	length = grown && grown->cgroup && search->victim_cgroup
+			 ? place_own_length(grown->cgroup, search->victim_cgroup)
+			 : 0;
+	if (!length || grown->rss_bytes > INT64_MAX / 4)
+		return look;
+	if (place_of(grown->cgroup, length, &place) < 0)
 		return (struct remedy){ 0 };
-	/* a cgroup below a service is the service's own affair: the unit is limited */
-	if (!place.unit && culprit->unit && shell_is_unit(culprit->unit)) {
-		free(place.path);
-		place.path = strdup(culprit->unit);
-		if (!place.path)
-			return (struct remedy){ 0 };
-		place.unit = place.path;
-	}
-	bytes = subtract_saturated(culprit->rss_bytes, culprit->grown_bytes);
-	bytes = round_up(bytes < culprit->rss_bytes / 2 ? culprit->rss_bytes / 2 : bytes);
-	snprintf(value, sizeof(value), "%" PRId64 "%s", place.unit ? bytes / MIB : bytes,
-		 place.unit ? "M" : "");
+	bytes = grown->grown_bytes < grown->rss_bytes ? (int64_t)(grown->rss_bytes - grown->grown_bytes) : 0;
+	bytes = round_up(bytes < (int64_t)grown->rss_bytes / 2 ? (int64_t)grown->rss_bytes / 2 : bytes);
+	now = in_force(search, &place, "memory.high");
+	if (now > 0 && now <= bytes)
+		return look;
+	snprintf(value, sizeof(value), "%" PRId64 "M", bytes / MIB);
+	snprintf(file, sizeof(file), "%" PRId64, bytes);
+	return change_place(search, &place,
+			    &(struct place_change){ "MemoryHigh", value, "memory.high", file, NULL },
+			    say_name(search->answer, place_name(&place),
+				     "limit the memory of " ANSWER_NAME " to %s, about as before",
+				     format_size((double)bytes, high, sizeof(high))),
+			    look);
+}
+
+/* ---- a neighbour: less for it ---- */
+
+/* What all processes of a program in this place used, those that ended with it. */
+static const char used_sql[] =
+	"SELECT CAST(total(cpu_ns) AS INTEGER) AS cpu_ns, CAST(total(read_bytes) AS INTEGER) AS read_bytes, "
+	"CAST(total(write_bytes) AS INTEGER) AS write_bytes, (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns FROM ("
+	"SELECT u.cpu_ns, u.read_bytes, u.write_bytes FROM usage u JOIN process p USING(process_id) WHERE u.capture_id = ?1 AND "
+	"p.comm = ?2 AND ifnull(p.unit, p.cgroup) IS ?3 UNION ALL SELECT cpu_ns, read_bytes, write_bytes FROM ended "
+	"WHERE capture_id = ?1 AND comm = ?2 AND ifnull(unit, cgroup) IS ?3)";
+
+struct used {
+	double cpu, read, written; /* CPUs; bytes a second */
+};
+
+static struct used used_by(const struct search *search, const struct verdict_party *culprit)
+{
+	struct report *report = search->answer->report;
+	const char *texts[] = { culprit->program, culprit->unit ? culprit->unit : culprit->cgroup };
+	_cleanup_query_ struct query query = query_begin(report->database, used_sql, report->capture_id, 0);
+	double span_s;
+
+	for (int i = 0; query.statement && i < (int)ARRAY_SIZE(texts); i++)
+		sqlite3_bind_text(query.statement, i + 2, texts[i], -1, SQLITE_STATIC);
+	if (!query_next(&query) || !query_number(&query, "span_ns"))
+		return (struct used){ 0 };
+	span_s = query_real(&query, "span_ns") / 1e9;
+	return (struct used){ query_real(&query, "cpu_ns") / span_s / 1e9,
+			      query_real(&query, "read_bytes") / span_s,
+			      query_real(&query, "write_bytes") / span_s };
+}
+
+/* A process of the victim that lived at the end; 0: none is known. */
+static int64_t victim_tgid(const struct search *search)
+{
+	struct report *report = search->answer->report;
+	const struct verdict_victim *victim = search->verdict->victim;
+	_cleanup_query_ struct query query = query_begin(
+		report->database,
+		"SELECT p.tgid FROM usage u JOIN process p USING(process_id) WHERE u.capture_id = ?1 AND u.role = 'target' "
+		"AND p.comm = ?2 ORDER BY u.cpu_ns DESC LIMIT 1",
+		report->capture_id, 0);
+
+	if (query.statement && victim->program)
+		sqlite3_bind_text(query.statement, 2, victim->program, -1, SQLITE_STATIC);
+	return victim->program && query_next(&query) ? query_number(&query, "tgid") : 0;
+}
+
+/*
+ * A process that no cgroup keeps apart: by priority. Where the kernel schedules sessions as one (sched(7), autogroup), that
+ * of its session counts, unless the victim is in the same.
+ */
+static struct remedy lower_priority(const struct search *search, const struct verdict_party *culprit)
+{
+	struct answer *answer = search->answer;
+	struct remedy look =
+		look_at(search,
+			say_name(answer, culprit->program,
+				 "start " ANSWER_NAME " in a unit or cgroup of its own, with a low weight"),
+			"groups,others");
+	const struct host *host = search->host;
+	int64_t group = -1;
+
+	if (culprit->tgid <= 1)
+		return look;
+	if (host->is_here && !host_has_process(host, culprit->tgid, culprit->program))
+		return look_at(search,
+			       say(answer, "%s[%" PRId64 "] has ended: nothing is to be changed now",
+				   culprit->program, culprit->tgid),
+			       "groups,others");
+	if (host->is_here && !host_cpu_controlled(host, culprit->cgroup))
+		group = host_autogroup(host, culprit->tgid);
+	if (group >= 0 && group != host_autogroup(host, victim_tgid(search)))
+		return (struct remedy){
+			.text = say(answer, "lower the priority of the session of %s[%" PRId64 "]",
+				    culprit->program, culprit->tgid),
+			.command = say(answer, "echo 10 > /proc/%" PRId64 "/autogroup", culprit->tgid),
+			.changes = true,
+		};
 	return (struct remedy){
-		.text = say_name(answer, place_name(&place),
-				 "limit the memory of " ANSWER_NAME " to %s, about as before",
-				 format_size((double)bytes, high, sizeof(high))),
-		.command = set_command(answer, &place, "MemoryHigh", "memory.high", value, NULL),
+		.text = say(answer, "lower the priority of %s[%" PRId64 "]: no cgroup parts them",
+			    culprit->program, culprit->tgid),
+		.command = say(answer, "renice -n 10 -p %" PRId64, culprit->tgid),
 		.changes = true,
 	};
 }
 
-static struct remedy spread_interrupts(struct answer *answer)
+/* The culprit's own unit gets half of the CPU time that it used: where no weight can be lowered without others. */
+static struct remedy set_quota(const struct search *search, const struct verdict_party *culprit)
 {
-	const struct blame *blame = &answer->blame;
-	bool is_hard = blame->source && !strcmp(blame->source, "irq") && blame->number >= 0;
+	struct remedy otherwise = lower_priority(search, culprit);
+	size_t length = place_own_length(culprit->cgroup, search->victim_cgroup);
+	int64_t percent = (int64_t)(50 * used_by(search, culprit).cpu), now;
+	_cleanup_place_ struct place place = { 0 };
+	char value[32], file[32], docker[64];
 
-	if (is_hard)
-		return (struct remedy){
-			.text = say(answer,
-				    "spread interrupt %" PRId64 " (%s) over more CPUs: see who serves it",
-				    blame->number, blame->name),
-			.command = say(answer, "cat /proc/irq/%" PRId64 "/effective_affinity_list",
-				       blame->number),
-		};
-	return look_at(answer,
-		       blame->name && !strncmp(blame->name, "NET_", 4)
-			       ? "spread the network's queues over more CPUs (RPS, ethtool -L)"
-			       : "spread the device's queues over more CPUs, or give it less to do",
-		       "interrupts,machine,others");
+	if (!length || percent < 1 || percent > QUOTA_MOST)
+		return otherwise;
+	if (place_of(culprit->cgroup, length, &place) < 0)
+		return (struct remedy){ 0 };
+	now = in_force(search, &place, "cpu.max");
+	if (now > 0 && now <= percent * 1000)
+		return otherwise;
+	snprintf(value, sizeof(value), "%" PRId64 "%%", percent);
+	snprintf(file, sizeof(file), "'%" PRId64 " 100000'", percent * 1000);
+	snprintf(docker, sizeof(docker), "--cpus=%" PRId64 ".%02" PRId64, percent / 100, percent % 100);
+	return change_place(
+		search, &place, &(struct place_change){ "CPUQuota", value, "cpu.max", file, docker },
+		say_name(search->answer, place_name(&place),
+			 "limit " ANSWER_NAME " to %.2f CPUs, half of what it used", (double)percent / 100),
+		otherwise);
 }
 
-static struct remedy raise_threshold(struct answer *answer)
+/* Gives the culprit's part of the tree less than the victim's. */
+static struct remedy lower_weight(const struct search *search, const struct verdict_party *culprit,
+				  const struct place *place, size_t length, bool is_io,
+				  struct remedy otherwise)
 {
-	_cleanup_free_ char *path = NULL, *word = NULL;
-	const char *colon = answer->source ? strrchr(answer->source, ':') : NULL;
+	const char *file = is_io ? "io.weight" : "cpu.weight", *of = is_io ? "disk" : "CPU";
+	int64_t weight = in_force(search, place, file);
+	char value[16], docker[64], now[32] = "";
+	bool is_itself = !culprit->cgroup[length] ||
+			 (place->unit && culprit->unit && !strcmp(place->unit, culprit->unit));
+
+	if (weight == 0 || weight == 1)
+		return look_at(
+			search,
+			say_name(search->answer, place_name(place),
+				 ANSWER_NAME " has the least %s weight already: give the victim's more", of),
+			"groups,others");
+	if (weight > 0 && weight <= 10000)
+		snprintf(now, sizeof(now), ", not %d", (int)weight);
+	else
+		weight = DEFAULT_WEIGHT;
+	weight = weight < LOW_PART ? 1 : weight / LOW_PART;
+	snprintf(value, sizeof(value), "%d", (int)weight);
+	/* docker counts from 1024 */
+	snprintf(docker, sizeof(docker), "--cpu-shares=%d", (int)(1024 * weight / DEFAULT_WEIGHT));
+	return change_place(search, place,
+			    &(struct place_change){ is_io ? "IOWeight" : "CPUWeight", value, file, value,
+						    is_io ? NULL : docker },
+			    say_name(search->answer, place_name(place),
+				     "give " ANSWER_NAME "%s%s%s %s weight %d%s%s",
+				     is_itself ? "" : ", where ", is_itself ? "" : culprit->program,
+				     is_itself ? "" : " is,", of, (int)weight, now, of_pod(place)),
+			    otherwise);
+}
+
+static struct remedy less_cpu(const struct search *search, const struct verdict_party *culprit)
+{
+	size_t length = place_sibling_length(culprit->cgroup, search->victim_cgroup);
+	_cleanup_place_ struct place place = { 0 };
+
+	if (!length)
+		return lower_priority(search, culprit);
+	if (place_of(culprit->cgroup, length, &place) < 0)
+		return (struct remedy){ 0 };
+	return place_is_shared(&place) ? set_quota(search, culprit)
+				       : lower_weight(search, culprit, &place, length, false,
+						      lower_priority(search, culprit));
+}
+
+/* A limit of the bandwidth acts whatever schedules the disk. */
+static struct remedy limit_bandwidth(const struct search *search, const struct verdict_party *culprit)
+{
+	const char *disk = search->facts->disk.name;
+	struct remedy look = look_at(search,
+				     say_name(search->answer, culprit->program,
+					      "have " ANSWER_NAME " read and write less: see what it does"),
+				     "bytes,groups,cgroup_bytes,others");
+	size_t length = place_own_length(culprit->cgroup, search->victim_cgroup);
+	struct used used = used_by(search, culprit);
+	bool is_read = used.read > used.written;
+	int64_t mib = (int64_t)((is_read ? used.read : used.written) / LOW_PART / (double)MIB);
+	_cleanup_free_ char *value = NULL;
+	_cleanup_place_ struct place place = { 0 };
+	char text[128], number[32] = "", file[96];
+
+	if (!length || !disk || used.read + used.written < MIB)
+		return look;
+	if (place_of(culprit->cgroup, length, &place) < 0)
+		return (struct remedy){ 0 };
+	mib = mib < 1 ? 1 : mib;
+	snprintf(text, sizeof(text), "/dev/%s %" PRId64 "M", disk, mib);
+	value = shell_quote(text);
+	if (!value)
+		return (struct remedy){ 0 };
+	if (host_disk_number(search->host, disk, number))
+		snprintf(file, sizeof(file), "'%s %s=%" PRId64 "'", number, is_read ? "rbps" : "wbps",
+			 mib * MIB);
+	return change_place(search, &place,
+			    &(struct place_change){ is_read ? "IOReadBandwidthMax" : "IOWriteBandwidthMax",
+						    value, "io.max",
+						    search->host->is_here && *number ? file : NULL, NULL },
+			    say_name(search->answer, place_name(&place),
+				     "limit " ANSWER_NAME " to %s %" PRId64 " MiB a second on %.24s",
+				     is_read ? "read" : "write", mib, disk),
+			    look);
+}
+
+static struct remedy less_io(const struct search *search, const struct verdict_party *culprit)
+{
+	size_t length = place_sibling_length(culprit->cgroup, search->victim_cgroup);
+	_cleanup_place_ struct place place = { 0 };
+	struct remedy limit = limit_bandwidth(search, culprit);
+
+	if (!length || !search->host->is_here || !search->facts->disk.name ||
+	    !host_disk_has_weights(search->host, search->facts->disk.name))
+		return limit;
+	if (place_of(culprit->cgroup, length, &place) < 0)
+		return (struct remedy){ 0 };
+	return place_is_shared(&place) ? limit : lower_weight(search, culprit, &place, length, true, limit);
+}
+
+/* The largest of those who are named. */
+static struct remedy less_for_neighbour(const struct search *search)
+{
+	const struct verdict *verdict = search->verdict;
+	const struct verdict_party *culprit = verdict->blamed_count ? verdict->blamed[0].party : NULL;
+
+	if (!culprit || !culprit->program)
+		return look_at(search, "find out who they are: root's policy or their short lives hide them",
+			       "machine,groups,others");
+	if (culprit->role == ROLE_RECORDER)
+		return look_at(search, "bourdon itself: have it record less, by policy.conf or the rules",
+			       "machine,groups,others");
+	if (culprit->tgid == 1)
+		return look_at(search, "see what the first process of the host works for", "others,groups");
+	if (culprit->role == ROLE_KERNEL)
+		return look_at(search,
+			       say_name(search->answer, culprit->program,
+					"find out what the kernel thread " ANSWER_NAME
+					" works for: see its stacks"),
+			       "others,groups,interrupts");
+	if (!culprit->cgroup || !strcmp(culprit->cgroup, "/") || !search->victim_cgroup)
+		return verdict->wait == ACCOUNT_QUEUED
+			       ? lower_priority(search, culprit)
+			       : look_at(search, "find the cgroup of the culprit: it is not known",
+					 "groups,others");
+	switch (verdict->wait) {
+	case ACCOUNT_QUEUED:
+	case ACCOUNT_THROTTLED:
+		return less_cpu(search, culprit);
+	case ACCOUNT_IO:
+		return less_io(search, culprit);
+	case ACCOUNT_MEMORY:
+		return limit_growth(search);
+	default:
+		return look_at(search, "see what they do meanwhile", "others,groups,states");
+	}
+}
+
+/* ---- the kinds ---- */
+
+static struct remedy raise_threshold(const struct search *search)
+{
+	struct answer *answer = search->answer;
 	char allowed[32];
 
-	if (!colon)
-		return look_at(answer, "nothing; or raise the threshold of the rule",
-			       "pressure,waiting,capture");
-	path = strndup(answer->source, (size_t)(colon - answer->source));
-	word = path ? shell_quote(path) : NULL;
-	if (!word)
-		return (struct remedy){ 0 };
-	return (struct remedy){
-		.text = say(answer, "nothing; or raise %s.%s of rule %s, which is %s", answer->resource,
-			    answer->kind ? answer->kind : "some", answer->rule ? answer->rule : "-",
-			    format_duration((double)answer->stall_us * 1e3, " ", allowed, sizeof(allowed))),
-		.command = say(answer, "sudoedit %s", word),
-		.changes = true,
-	};
+	if (!answer->stall_us || !answer->resource)
+		return look_at(search, "nothing", "pressure,waiting,capture");
+	return look_at(
+		search,
+		say_name(answer, answer->rule ? answer->rule : "-",
+			 "nothing; or raise %.8s.%.8s of rule " ANSWER_NAME ", which is %s", answer->resource,
+			 answer->kind ? answer->kind : "some",
+			 format_duration((double)answer->stall_us * 1e3, " ", allowed, sizeof(allowed))),
+		"pressure,waiting,capture");
 }
 
-static struct remedy find(struct answer *answer)
+static struct remedy find(const struct search *search)
 {
-	switch (answer->verdict) {
-	case CAUSE_IS_THROTTLED:
-		return raise_quota(answer);
-	case CAUSE_IS_COMPETING:
-		return lower_weight(answer);
-	case CAUSE_IS_OWN_THREADS:
-		return look_at(answer, "run fewer threads, make this code cheaper, or give it more CPUs",
+	const struct verdict_facts *facts = search->facts;
+
+	if (!search->answer->has_verdict)
+		return look_at(search, "none: see what was recorded",
+			       "capture,stacks,functions,stalls,others");
+	switch (search->verdict->kind) {
+	case VERDICT_NEGLIGIBLE:
+		return raise_threshold(search);
+	case VERDICT_KILL:
+		return search->verdict->limit_value > 0 ? raise_memory(search) : limit_growth(search);
+	case VERDICT_QUOTA:
+		return raise_quota(search);
+	case VERDICT_LIMIT:
+		return raise_memory(search);
+	case VERDICT_OWN_THREADS:
+		return look_at(search, "run fewer threads, make this code cheaper, or give it more CPUs",
 			       "stacks,functions,states,locks");
-	case CAUSE_IS_OWN_LIMIT:
-		return raise_memory(answer);
-	case CAUSE_IS_SHORTAGE:
-		return limit_growth(answer);
-	case CAUSE_IS_KILL:
-		return answer->blame.limit ? raise_memory(answer) : limit_growth(answer);
-	case CAUSE_IS_DEVICE:
-		return look_at(answer, "give the disk less to do, or take a faster one: see who used it",
+	case VERDICT_LOCK:
+		return look_at(search, "hold the lock shorter or more rarely: see who holds it, and where",
+			       "locks,wakers,stalls,states");
+	case VERDICT_NEIGHBOUR:
+	case VERDICT_NEIGHBOURS:
+		return less_for_neighbour(search);
+	case VERDICT_CROWD:
+		return look_at(search, "run fewer programs at once, or more CPUs: see who they are",
+			       "groups,machine,others");
+	case VERDICT_DEVICE:
+		return look_at(search, "give the disk less to do, or take a faster one: see who used it",
 			       "bytes,groups,cgroup_bytes,stalls");
-	case CAUSE_IS_OWN_IO:
-		return look_at(answer, "read and write less, have more in the page cache, or a faster disk",
+	case VERDICT_OWN_IO:
+		return look_at(search, "read and write less, have more in the page cache, or a faster disk",
 			       "stalls,bytes,cgroup_bytes,states");
-	case CAUSE_IS_INTERRUPTS:
-		return spread_interrupts(answer);
-	case CAUSE_IS_STEAL:
-		return look_at(answer, "ask whoever runs the host: move this machine, or give it CPUs",
+	case VERDICT_MEMORY_SHORTAGE:
+		return limit_growth(search);
+	case VERDICT_INTERRUPTS:
+		return look_at(search,
+			       facts->interrupt && !strncmp(facts->interrupt, "NET_", 4)
+				       ? "spread the network's queues over more CPUs (RPS, ethtool -L)"
+				       : "spread the device's queues over more CPUs, or give it less to do",
+			       "interrupts,machine,others");
+	case VERDICT_STEAL:
+		return look_at(search, "ask whoever runs the host: move this machine, or give it CPUs",
 			       "machine,pressure,seconds");
-	case CAUSE_IS_NEGLIGIBLE:
-		return raise_threshold(answer);
-	case CAUSE_IS_NONE:
-		if (!answer->rule)
-			return look_at(answer, "none is needed: see what was recorded",
-				       "stacks,functions,stalls,others");
-		return look_at(answer, "not known yet: see what was recorded",
-			       "capture,waiting,stacks,stalls");
+	case VERDICT_PEER:
+		return look_at(search, "see what the other process did while the victim waited for it",
+			       "wakers,states,stalls,others");
+	case VERDICT_NETWORK:
+		return look_at(search, "look at the other host: its answers are what was waited for",
+			       "stalls,states,wakers");
 	default:
-		return look_at(answer, "not known: see what waited, and where",
+		return look_at(search, "not known: see what waited, and where",
 			       "waiting,pressure,stalls,states,groups");
 	}
 }
 
 int remedy_find(struct answer *answer, struct remedy *ret_remedy)
 {
-	struct remedy remedy = find(answer);
+	const struct verdict *verdict = &answer->judged.verdict;
+	struct search search = { .answer = answer,
+				 .verdict = verdict,
+				 .facts = &answer->judged.facts,
+				 .host = answer->report->host };
+	_cleanup_host_ struct host host = { 0 };
+	struct remedy remedy;
 
+	if (!search.host) {
+		if (host_of(answer->report->database, answer->report->capture_id, &host) < 0)
+			return -ENOMEM;
+		search.host = &host;
+	}
+	search.victim_cgroup = verdict->kill && verdict->kill->cgroup       ? verdict->kill->cgroup
+			       : verdict->victim && verdict->victim->cgroup ? verdict->victim->cgroup
+									    : answer->cgroup;
+	remedy = find(&search);
+	if (answer->report->database->failed)
+		return -EIO;
 	if (!remedy.text || !remedy.command)
 		return -ENOMEM;
 	*ret_remedy = remedy;

@@ -27,7 +27,7 @@ struct report {
 	struct database *database; /* in one read transaction, so that all numbers agree */
 	const char *run_dir;       /* of bourdon-load */
 	const char *debug_dir;     /* where symbolize looks for files */
-	const char *cgroup_mount;  /* for remedies; NULL: of this machine, if the capture is */
+	const struct host *host;   /* for remedies; NULL: this machine, if the capture is of it */
 	char **operands;           /* what follows the subcommand on the command line */
 	int operands_count;
 	FILE *out;

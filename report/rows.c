@@ -9,7 +9,7 @@
 static void free_values(const struct value *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (values[i].type == VALUE_ROWS) {
+		if (values[i].type == VALUE_ROWS || values[i].type == VALUE_ROW) {
 			rows_free(values[i].rows);
 			free(values[i].rows);
 		}

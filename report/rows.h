@@ -12,15 +12,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum value_type { VALUE_NULL, VALUE_NUMBER, VALUE_REAL, VALUE_TEXT, VALUE_ROWS };
+enum value_type { VALUE_NULL, VALUE_NUMBER, VALUE_REAL, VALUE_TEXT, VALUE_ROWS, VALUE_ROW };
 
 struct value {
 	enum value_type type;
 	union {
 		int64_t number;
 		double real;
-		const char *text;  /* somebody else's, who outlives the rows */
-		struct rows *rows; /* rows_free() frees them, too: an array in JSON */
+		const char *text; /* somebody else's, who outlives the rows */
+		/* rows_free() frees them, too. In JSON VALUE_ROWS is an array, and VALUE_ROW the object that the first one is. */
+		struct rows *rows;
 	};
 };
 
@@ -55,6 +56,11 @@ static inline struct value value_text(const char *text)
 static inline struct value value_rows(struct rows *rows)
 {
 	return (struct value){ .type = VALUE_ROWS, .rows = rows };
+}
+
+static inline struct value value_row(struct rows *rows)
+{
+	return (struct value){ .type = VALUE_ROW, .rows = rows };
 }
 
 /* What a column of a statement's row has. A text is valid until the next row. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* show: the facts that the database has of one capture, as they are there: no cause, no stacks; those are in `why`. */
+/* show: the facts that the database has of one capture, as they are there: no words, no stacks; those are in `why`. */
 #include "common/cleanup.h"
 #include "common/escape.h"
 #include "report/format.h"

@@ -10,8 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define DAY_NS 86400000000000LL
-#define WEEK_NS (7 * DAY_NS)
+#define WEEK_NS (7 * USUAL_REACH_NS)
 
 /* Captures that are counted, and those of them whose stacks are looked at: their samples are read for that, so few are. */
 #define COUNTED_MOST 2000
@@ -29,12 +28,12 @@
 	"AND r.hostname = tr.hostname WHERE t.capture_id = ?1 "
 
 static const char count_sql[] =
-	"SELECT count(*) AS captures, total(same) AS same_cause FROM (SELECT o.cause IS t.cause AS same " SAME_RULE
+	"SELECT count(*) AS captures, total(same) AS same_verdict FROM (SELECT o.verdict IS t.verdict AS same " SAME_RULE
 	"ORDER BY o.triggered_at DESC LIMIT 2000)";
 
-static const char same_cause_sql[] =
+static const char same_verdict_sql[] =
 	"SELECT o.capture_id, o.stack_count " SAME_RULE
-	"AND o.state = 'complete' AND o.cause IS t.cause ORDER BY o.triggered_at DESC LIMIT 8";
+	"AND o.state = 'complete' AND o.verdict IS t.verdict ORDER BY o.triggered_at DESC LIMIT 8";
 
 static_assert(COUNTED_MOST == 2000 && LOOKED_MOST == 8, "the statements have these numbers");
 
@@ -60,15 +59,15 @@ static_assert(HOTTEST == 3, "the statements have this number");
 
 static const char *hottest_sql(const struct answer *answer)
 {
-	if (answer->place.is_waiting)
-		return !strcmp(answer->resource, "io")
+	if (answer->place_waits)
+		return !strcmp(answer->place_waits, "io")
 			       ? HOTTEST_OF(
 					 "ifnull(weight_ns, 0)",
 					 "kind = 'off-cpu' AND role = 'target' AND '+' || stall || '+' LIKE '%+io+%'")
 			       : HOTTEST_OF(
 					 "ifnull(weight_ns, 0)",
 					 "kind = 'off-cpu' AND role = 'target' AND '+' || stall || '+' LIKE '%+memory+%'");
-	if (answer->place_of && strcmp(answer->place_of->role, "target") != 0)
+	if (answer->place_is_others)
 		return HOTTEST_OF("samples", "kind = 'on-cpu' AND role <> 'target'");
 	return HOTTEST_OF("samples", "kind = 'on-cpu' AND role = 'target'");
 }
@@ -136,13 +135,13 @@ static struct same_code find_same_code(struct answer *answer)
 	struct hashes hashes = { 0 };
 	int64_t stacks = 0;
 
-	if (!answer->place.stacks_count)
+	if (!answer->place.stacks_count || (answer->place_waits && !*answer->place_waits))
 		return found;
 	hashes = hashes_of(answer);
 	if (!hashes.count)
 		return found;
 	_cleanup_query_ struct query captures =
-		query_begin(database, same_cause_sql, answer->report->capture_id, WEEK_NS);
+		query_begin(database, same_verdict_sql, answer->report->capture_id, WEEK_NS);
 	_cleanup_query_ struct query hottest = query_begin(database, hottest_sql(answer), 0, 0);
 
 	for (; stacks < STACKS_LOOKED_MOST && query_next(&captures); found.looked++) {
@@ -232,12 +231,13 @@ static struct value real_or_null(bool is_known, double real)
 
 int usual_rows(struct answer *answer, struct rows *ret_rows)
 {
-	static const char *const names[] = { "reach_ns",         "captures",    "same_cause",
-					     "stacks_looked_at", "same_stack",  "cause",
+	static const char *const names[] = { "reach_ns",         "captures",    "same_verdict",
+					     "stacks_looked_at", "same_stack",  "verdict",
 					     "resource",         "baseline_id", "ran",
 					     "ran_baseline",     "waited",      "waited_baseline",
 					     "function",         "percent",     "percent_baseline" };
 	struct database *database = answer->report->database;
+	const char *verdict = answer->has_verdict ? verdict_kind_names[answer->judged.verdict.kind] : NULL;
 	struct rows rows = rows_of(names);
 	struct comparison comparison;
 	struct same_code code;
@@ -257,14 +257,14 @@ int usual_rows(struct answer *answer, struct rows *ret_rows)
 	if (result < 0 || database->failed)
 		return result < 0 ? result : -EIO;
 	has_baseline = comparison.baseline != 0;
-	has_function = has_baseline && *answer->place.function && !answer->place.is_waiting &&
-		       !(answer->place_of && strcmp(answer->place_of->role, "target"));
+	has_function = has_baseline && *answer->place.function && !answer->place_waits &&
+		       !answer->place_is_others;
 	result = rows_add(
 		&rows, (struct value[]){ value_number(query_number(&reach, "ns")),
 					 value_number(query_number(&count, "captures")),
-					 value_number(query_number(&count, "same_cause")),
+					 value_number(query_number(&count, "same_verdict")),
 					 value_number(code.looked), value_number(code.same),
-					 value_text(answer->cause), value_text(answer->resource),
+					 value_text(verdict), value_text(answer->resource),
 					 has_baseline ? value_number(comparison.baseline) : value_text(NULL),
 					 real_or_null(has_baseline, comparison.now.ran),
 					 real_or_null(has_baseline, comparison.then.ran),
@@ -281,19 +281,6 @@ int usual_rows(struct answer *answer, struct rows *ret_rows)
 }
 
 /* ---- text ---- */
-
-/* "the 7 days before"; of a younger database "the 2 h 5 min before that the database has" */
-static const char *say_reach(int64_t reach_ns, char *into, size_t into_bytes)
-{
-	char reach[TIME_TEXT_BYTES];
-
-	if (reach_ns >= WEEK_NS)
-		snprintf(into, into_bytes, "the 7 days before");
-	else
-		snprintf(into, into_bytes, "the %s before (the database has no more)",
-			 time_text_write_duration(reach_ns, reach));
-	return into;
-}
 
 static void print_baseline(const struct layout *layout, const struct query *query)
 {
@@ -313,26 +300,32 @@ static void print_baseline(const struct layout *layout, const struct query *quer
 	layout_fact(layout, "baseline", LAYOUT_PLAIN, text);
 }
 
-void usual_print(const struct layout *layout, struct query *query)
+void usual_print_brief(const struct layout *layout, struct query *query)
 {
-	int64_t captures = query_number(query, "captures"), same = query_number(query, "same_cause"),
-		looked = query_number(query, "stacks_looked_at"), stacks = query_number(query, "same_stack");
-	int64_t reach_ns = query_number(query, "reach_ns");
-	char text[512], reach[128];
+	int64_t captures = query_number(query, "captures"), same = query_number(query, "same_verdict"),
+		reach_ns = query_number(query, "reach_ns");
+	char text[128], reach[TIME_TEXT_BYTES];
 
-	say_reach(reach_ns, reach, sizeof(reach));
-	if (!captures && reach_ns < DAY_NS)
-		snprintf(text, sizeof(text), "not known: the database has no earlier capture of this rule");
+	time_text_write_duration(reach_ns < WEEK_NS ? reach_ns : WEEK_NS, reach);
+	if (reach_ns <= 0)
+		snprintf(text, sizeof(text), "not known: the database has no capture before this one");
+	else if (reach_ns < USUAL_REACH_NS)
+		snprintf(text, sizeof(text), "not known: that takes a day of history, and here is %s", reach);
 	else if (!captures)
-		snprintf(text, sizeof(text), "no: the first of this rule in %s", reach);
-	else if (!same)
-		snprintf(text, sizeof(text), "no: %" PRId64 " of this rule in %s, none with this cause",
-			 captures, reach);
+		snprintf(text, sizeof(text), "no: the first capture of this rule in %s", reach);
 	else
 		snprintf(text, sizeof(text),
-			 "yes: %" PRId64 " of %" PRId64 " of this rule in %s had this cause", same, captures,
-			 reach);
+			 "%" PRId64 " of %" PRId64 " %s of this rule in %s had this verdict", same, captures,
+			 plural((uint64_t)captures, "capture", "captures"), reach);
 	layout_fact(layout, "usual", LAYOUT_PLAIN, text);
+}
+
+void usual_print(const struct layout *layout, struct query *query)
+{
+	int64_t looked = query_number(query, "stacks_looked_at"), stacks = query_number(query, "same_stack");
+	char text[512];
+
+	usual_print_brief(layout, query);
 	if (looked) {
 		snprintf(text, sizeof(text),
 			 "of the last %" PRId64 " of those, %" PRId64 " %s this stack among the hottest %d",

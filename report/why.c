@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * why: what one capture says about the pressure that caused it. First the answer (report/answer.h); then sections, on request.
+ * why: what one capture says about the pressure that began it. First the answer (report/answer_lines.h); then sections, on request.
  * Each is one query, or one pass over the capture's profile. It is printed as text, or as one member of a JSON object, so that
  * both have the same rows.
  */
@@ -9,7 +9,9 @@
 #include "common/log.h"
 #include "common/plural.h"
 #include "common/policy.h"
-#include "report/answer.h"
+#include "report/answer_find.h"
+#include "report/answer_json.h"
+#include "report/answer_lines.h"
 #include "report/changes.h"
 #include "report/format.h"
 #include "report/incident.h"
@@ -32,8 +34,7 @@
 #define FUNCTIONS_SHOWN 10
 #define PROCESSES_SHOWN 10
 #define STACKS_SHOWN 5
-#define FILES_SHOWN 5   /* where stacks are not whole, in the brief text */
-#define FILES_MOST 256U /* the same of the section alone; a hostile database may have files without end */
+#define FILES_MOST 256U /* where stacks are not whole; a hostile database may have files without end */
 #define PRESSURE_ROWS_MOST                                                                                   \
 	1024U /* three resources of a few scopes; a hostile view may have rows without end */
 #define FRAMES_SHOWN 12
@@ -52,13 +53,11 @@ struct why {
 struct section {
 	const char *name;  /* of the member in JSON, and for --section */
 	const char *shows; /* in a few words */
-	bool is_brief;     /* one of those without --full */
 	bool joins;        /* no empty line is before it */
 	const char *sql;   /* ?1 is the capture; NULL: computed from the profile */
 	/* Returns 0, -ENOMEM, or -EIO after a query that failed. The caller frees the rows. */
 	int (*compute)(struct why *why, struct rows *ret_rows);
 	bool is_object; /* a JSON object: one row; else an array */
-	bool only_json; /* text does not have it */
 	void (*print)(const struct layout *layout,
 		      struct query *query); /* the query stands on its first row */
 	const char *absent;                 /* the text for a query without rows; NULL: none */
@@ -138,16 +137,19 @@ static void print_remark(const struct layout *layout, const char *state)
 			fprintf(layout->out, "%s\n", remarks[i].remark);
 }
 
-static void print_cause(const struct layout *layout, const struct query *query)
+/* What was stored: `answer` judges again. */
+static void print_verdict(const struct layout *layout, const struct query *query)
 {
-	char cause[FORMAT_BYTES], because[FORMAT_BYTES], all[2 * FORMAT_BYTES];
+	char verdict[FORMAT_BYTES], missing[FORMAT_BYTES];
 
-	if (query_is_null(query, "cause"))
+	if (query_is_null(query, "verdict"))
 		return;
-	snprintf(all, sizeof(all), "%s: %s", text_of(query, "cause", 60, cause),
-		 text_of(query, "because", FORMAT_BYTES, because));
-	fputs("  cause     ", layout->out);
-	print_wrapped_on(layout, all, 12);
+	fprintf(layout->out, "  verdict   %s", text_of(query, "verdict", 24, verdict));
+	if (!query_is_null(query, "blamed_percent"))
+		fprintf(layout->out, ", of %.0f %% of the wait", query_real(query, "blamed_percent"));
+	if (!query_is_null(query, "not_examined"))
+		fprintf(layout->out, "; not examined: %s", text_of(query, "not_examined", 40, missing));
+	fputc('\n', layout->out);
 }
 
 /* What fired, and the begin of the line about the capture's span. */
@@ -205,7 +207,7 @@ static void print_capture(const struct layout *layout, struct query *query)
 			counted(query, "expected_samples", "sample", "samples", a),
 			(long long)query_number(query, "received_samples"),
 			plural((uint64_t)query_number(query, "received_samples"), "was", "were"));
-	print_cause(layout, query);
+	print_verdict(layout, query);
 	if (!query_is_null(query, "policy")) {
 		char policy[2 * POLICY_TEXT_BYTES];
 
@@ -861,10 +863,7 @@ static int compute_timeline(struct why *why, struct rows *ret_rows)
 
 static int compute_not_whole(struct why *why, struct rows *ret_rows)
 {
-	const struct report *report = why->report;
-	bool is_brief = !report->json && !report->full && !report->sections;
-
-	return not_whole_rows(&why->profile, is_brief ? FILES_SHOWN : FILES_MOST, ret_rows);
+	return not_whole_rows(&why->profile, FILES_MOST, ret_rows);
 }
 
 /* The resource that fired was memory, a kill did, or somebody was in direct reclaim for a hundredth of the span. */
@@ -875,35 +874,30 @@ static int compute_not_whole(struct why *why, struct rows *ret_rows)
 static const struct section sections[] = {
 	{ .name = "answer",
 	  .shows = "what was short, for whom, by whom, where, and what to do",
-	  .is_brief = true,
 	  .is_object = true,
 	  .compute = compute_answer },
 	{ .name = "usual",
 	  .shows = "how often that happened in the week before, and the baseline",
-	  .is_brief = true,
 	  .is_object = true,
 	  .compute = compute_usual,
 	  .print = usual_print },
 	{ .name = "changes",
 	  .shows = "builds, restarts and limits that are others than before",
-	  .is_brief = true,
 	  .joins = true,
 	  .compute = compute_changes,
 	  .print = changes_print },
 	{ .name = "timeline",
 	  .shows = "running beside waiting, by second",
-	  .is_brief = true,
 	  .compute = compute_timeline,
 	  .print = timeline_print },
 	{ .name = "not_whole",
 	  .shows = "stacks that are not whole, by file, why, and what to do",
-	  .is_brief = true,
 	  .compute = compute_not_whole,
 	  .print = not_whole_print },
 	{ .name = "capture",
 	  .shows = "what fired, when, and the verdict in full",
 	  .sql = "SELECT s.*, " LOSSES_OF(
-		  "s.capture_id") ", c.hz, r.policy FROM capture_summary s JOIN capture c USING(capture_id) "
+		  "s.capture_id") ", c.hz, c.not_examined, r.policy FROM capture_summary s JOIN capture c USING(capture_id) "
 				  "JOIN run r USING(run_id) "
 				  "WHERE c.capture_id = ?1",
 	  .is_object = true,
@@ -966,13 +960,6 @@ static const struct section sections[] = {
 		 "rss_bytes, percent, unit, container, cgroup, ifnull(unit, cgroup) AS place FROM culprit_group "
 		 "WHERE capture_id = ?1 AND taken > 0 LIMIT 10",
 	  .print = print_groups },
-	{ .name = "culprits",
-	  .shows = "other processes that used most",
-	  .sql = "SELECT c.tgid, c.comm, c.cgroup, c.taken, c.unit, c.cpu_ns, c.read_bytes, c.write_bytes, "
-		 "c.rss_bytes,"
-		 " (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns "
-		 "FROM culprit c WHERE c.capture_id = ?1 AND c.taken > 0 LIMIT 5",
-	  .only_json = true },
 	{ .name = "killed",
 	  .shows = "who was killed",
 	  .sql = "SELECT k.at, k.at - c.triggered_at AS after_ns, k.how, k.role, k.comm, k.tgid, k.cgroup, k.unit, k.container, "
@@ -1107,8 +1094,6 @@ static void run_section(struct why *why, const struct section *section)
 	_cleanup_rows_ struct rows rows = { 0 };
 	int result = 0;
 
-	if (section->only_json && !report->json)
-		return;
 	if (section->compute) {
 		result = section->compute(why, &rows);
 		query = query_of_rows(report->database, &rows);
@@ -1141,7 +1126,7 @@ static bool is_name(const struct section *section, const char *name, size_t leng
 static bool is_wanted(const struct report *report, const struct section *section)
 {
 	if (!report->sections)
-		return report->full || report->json || section->is_brief;
+		return true;
 	for (const char *name = report->sections, *next; name; name = next)
 		if (is_name(section, name, next_name(name, &next)))
 			return true;
@@ -1182,8 +1167,36 @@ void why_list_sections(FILE *out)
 		fprintf(out, "%-13s %s\n", sections[i].name, sections[i].shows);
 }
 
+/* What fits a page: the answer, whether it is usual, and where there is more. */
+static int print_brief(struct why *why)
+{
+	const struct layout *layout = &why->report->layout;
+	_cleanup_rows_ struct rows rows = { 0 };
+	struct query usual;
+	uint32_t lines;
+	int result = find_answer(why);
+
+	if (!result)
+		result = usual_rows(&why->answer, &rows);
+	if (result)
+		return result;
+	lines = answer_print(layout, &why->answer);
+	usual = query_of_rows(why->report->database, &rows);
+	if (lines < ANSWER_LINES_MOST && query_next(&usual)) {
+		usual_print_brief(layout, &usual);
+		lines++;
+	}
+	if (lines < ANSWER_LINES_MOST)
+		fputs("--full shows all, --section NAME a part of it: '--section help' lists them\n",
+		      layout->out);
+	return 0;
+}
+
 void why_run(struct report *report)
 {
+	bool is_brief = !report->full && !report->json && !report->sections;
+	int result;
+
 	struct why why = { .report = report };
 
 	if (report->incident_id) {
@@ -1192,14 +1205,16 @@ void why_run(struct report *report)
 	}
 	if (profile_load(report->database, report->capture_id, PROFILE_OF_TARGETS, &why.profile) < 0)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(sections) && !report->database->failed; i++)
+	if (is_brief) {
+		result = print_brief(&why);
+		if (result < 0)
+			profile_fail(report->database, result);
+	}
+	for (size_t i = 0; !is_brief && i < ARRAY_SIZE(sections) && !report->database->failed; i++)
 		if (is_wanted(report, &sections[i]))
 			run_section(&why, &sections[i]);
 	if (report->json)
 		fputs("}\n", report->out);
-	else if (!report->sections && !report->full && !report->database->failed)
-		fputs("\n--full shows everything, --section NAME a part of it: '--section help' lists them\n",
-		      report->out);
 	answer_free(&why.answer);
 	profile_free(&why.others);
 	profile_free(&why.profile);

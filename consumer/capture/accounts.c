@@ -4,25 +4,20 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/shared_text.h"
+#include "consumer/process/map_elements.h"
 #include "consumer/rules/cgroup_parts.h"
 #include "consumer/target/iterator_stream.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 
-/* Elements that one call reads: a bucket of the map may have no more. */
-#define VICTIMS_AT_ONCE 16U
-#define BLAME_AT_ONCE 64U
 /* What a capture keeps: as much as the maps have at a time, and as much again of what made room meanwhile. */
 #define VICTIMS_KEPT (2 * VICTIMS_MAX)
 #define PARTIES_KEPT (2 * BLAME_MAX)
 
 #define SLOT_NS_MASK ((1ULL << ACCOUNT_SLOT_NS_BITS) - 1)
 #define SLOT_NUMBER_MASK ((1ULL << (64 - ACCOUNT_SLOT_NS_BITS)) - 1)
-
-const char *const account_names[ACCOUNTS] = { ACCOUNT_NAMES };
 
 /* ---- slots ---- */
 
@@ -96,6 +91,7 @@ struct wanted_victim {
 	const struct accounts *accounts;
 	const char *comm;
 	uint64_t cgroup_id;
+	uint32_t tgid;
 };
 
 static bool is_victim(const void *user, uint32_t position)
@@ -103,23 +99,29 @@ static bool is_victim(const void *user, uint32_t position)
 	const struct wanted_victim *wanted = user;
 	const struct account_victim *there = &wanted->accounts->victims[position];
 
-	return there->cgroup_id == wanted->cgroup_id &&
+	return there->cgroup_id == wanted->cgroup_id && there->tgid == wanted->tgid &&
 	       !memcmp(there->comm, wanted->comm, sizeof(there->comm));
 }
 
 /* `comm` is terminated, and zero behind that. */
 static int find_victim(struct accounts *accounts, const struct accounts_scope *scope,
-		       const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t *ret_position)
+		       const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
+		       uint32_t *ret_position)
 {
-	const struct wanted_victim wanted = { accounts, comm, cgroup_id };
+	const struct wanted_victim wanted = { accounts, comm, cgroup_id, scope->of_processes ? tgid : 0 };
 	uint32_t hash = hash_number_and_bytes(cgroup_id, comm, ABI_COMM_BYTES),
 		 found = hash_index_find(&accounts->victims_index, hash, is_victim, &wanted);
 	struct account_victim *victim;
 	const char *cgroup = NULL;
 
 	*ret_position = found;
-	if (found != HASH_INDEX_NONE)
+	if (found != HASH_INDEX_NONE) {
+		victim = &accounts->victims[found];
+		/* of several processes: a new one may be none of those that were asked for */
+		if (scope->of_processes && !victim->tgid)
+			victim->is_covered = scope->covers(scope->user, comm, cgroup_id, 0, &cgroup);
 		return 0;
+	}
 	if (accounts->victims_count >= VICTIMS_KEPT)
 		return -ENOSPC;
 	if (array_make_room(accounts->victims, accounts->victims_count, accounts->victims_room, 1U) ||
@@ -127,9 +129,9 @@ static int find_victim(struct accounts *accounts, const struct accounts_scope *s
 		return -ENOMEM;
 	*ret_position = accounts->victims_count++;
 	victim = &accounts->victims[*ret_position];
-	*victim = (struct account_victim){ .cgroup_id = cgroup_id };
+	*victim = (struct account_victim){ .cgroup_id = cgroup_id, .tgid = wanted.tgid };
 	memcpy(victim->comm, comm, sizeof(victim->comm));
-	victim->is_covered = scope->covers(scope->user, comm, cgroup_id, &cgroup);
+	victim->is_covered = scope->covers(scope->user, comm, cgroup_id, wanted.tgid, &cgroup);
 	if (victim->is_covered)
 		victim->place = make_place(cgroup);
 	return 0;
@@ -151,7 +153,7 @@ int accounts_add_victim(struct accounts_reading *reading, uint32_t id, const str
 	int result;
 
 	copy_comm(comm, sums->comm);
-	result = find_victim(accounts, reading->scope, comm, sums->cgroup_id, &position);
+	result = find_victim(accounts, reading->scope, comm, sums->cgroup_id, sums->tgid, &position);
 	if (result < 0)
 		return result;
 	victim = &accounts->victims[position];
@@ -241,51 +243,17 @@ int accounts_add_blame(struct accounts_reading *reading, const struct blame_key 
 
 /* ---- the kernel's maps ---- */
 
-static int read_victims(struct accounts_reading *reading, int map_fd)
+static int read_victim(void *user, const void *key, const void *value)
 {
-	_cleanup_free_ struct victim_sums *sums = calloc(VICTIMS_AT_ONCE, sizeof(*sums));
-	__u32 ids[VICTIMS_AT_ONCE], batch;
-	void *from = NULL;
+	uint32_t id;
 
-	if (!sums)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < 4 * VICTIMS_MAX / VICTIMS_AT_ONCE; i++) {
-		__u32 count = VICTIMS_AT_ONCE;
-		int ended = bpf_map_lookup_batch(map_fd, from, &batch, ids, sums, &count, NULL), result = 0;
-
-		if (ended < 0 && ended != -ENOENT)
-			return ended;
-		for (__u32 j = 0; j < count && !result; j++)
-			result = accounts_add_victim(reading, ids[j], &sums[j]);
-		if (result < 0 || ended == -ENOENT)
-			return result;
-		from = &batch;
-	}
-	return 0;
+	memcpy(&id, key, sizeof(id));
+	return accounts_add_victim(user, id, value);
 }
 
-static int read_blame(struct accounts_reading *reading, int map_fd)
+static int read_blame(void *user, const void *key, const void *value)
 {
-	_cleanup_free_ struct blame_sums *sums = calloc(BLAME_AT_ONCE, sizeof(*sums));
-	struct blame_key keys[BLAME_AT_ONCE];
-	__u32 batch;
-	void *from = NULL;
-
-	if (!sums)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < 4 * BLAME_MAX / BLAME_AT_ONCE; i++) {
-		__u32 count = BLAME_AT_ONCE;
-		int ended = bpf_map_lookup_batch(map_fd, from, &batch, keys, sums, &count, NULL), result = 0;
-
-		if (ended < 0 && ended != -ENOENT)
-			return ended;
-		for (__u32 j = 0; j < count && !result; j++)
-			result = accounts_add_blame(reading, &keys[j], &sums[j]);
-		if (result < 0 || ended == -ENOENT)
-			return result;
-		from = &batch;
-	}
-	return 0;
+	return accounts_add_blame(user, key, value);
 }
 
 static void reading_free(struct accounts_reading *reading)
@@ -304,10 +272,12 @@ static int add_until(struct accounts *accounts, const struct kernel_objects *ker
 								    .to_ns = to_ns,
 								    .now_ns = now_ns,
 								    .bits = bits_of(kernel) };
-	int result = read_victims(&reading, kernel->map_fds[PIN_VICTIMS]);
+	int result = map_elements_read(kernel->map_fds[PIN_VICTIMS], sizeof(uint32_t),
+				       sizeof(struct victim_sums), read_victim, &reading);
 
 	if (!result)
-		result = read_blame(&reading, kernel->map_fds[PIN_BLAME]);
+		result = map_elements_read(kernel->map_fds[PIN_BLAME], sizeof(struct blame_key),
+					   sizeof(struct blame_sums), read_blame, &reading);
 	accounts->until_ns = to_ns;
 	return result;
 }
@@ -351,7 +321,7 @@ static int add_thread(struct accounts_reading *reading, const struct away_record
 	int result;
 
 	copy_comm(comm, record->comm);
-	result = find_victim(accounts, reading->scope, comm, record->cgroup_id, &position);
+	result = find_victim(accounts, reading->scope, comm, record->cgroup_id, record->tgid, &position);
 	if (result < 0)
 		return result;
 	victim = &accounts->victims[position];

@@ -14,8 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-extern const char *const account_names[ACCOUNTS];
-
 /* Where it runs. Texts of shared_text.h: equal ones are the same pointer. */
 struct account_place {
 	const char *cgroup; /* path; NULL: not known */
@@ -26,6 +24,7 @@ struct account_place {
 struct account_victim {
 	char comm[ABI_COMM_BYTES];
 	uint64_t cgroup_id;
+	uint32_t tgid; /* accounts_scope.of_processes: the only one; else 0 */
 	struct account_place place;
 	bool is_covered;  /* by the capture; of others there are no sums */
 	uint32_t threads; /* at the end */
@@ -53,12 +52,16 @@ struct accounts {
 
 /* Whom a capture covers, and where cgroups are. */
 struct accounts_scope {
-	/* Whether the capture is of such processes. Stores the path of their cgroup, which is copied, or NULL. */
-	bool (*covers)(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id,
+	/*
+	 * Whether the capture is of such processes; of all of them if tgid is 0. Stores the path of their cgroup, which is
+	 * copied, or NULL.
+	 */
+	bool (*covers)(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
 		       const char **ret_cgroup);
 	/* The path of a cgroup, or NULL. */
 	const char *(*path)(void *user, uint64_t cgroup_id);
 	void *user;
+	bool of_processes; /* single processes were asked for */
 };
 
 /* The span that the kernel's slots hold, if each is 2^more times as long as it can be. */

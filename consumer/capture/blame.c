@@ -3,22 +3,19 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/numbers.h"
 
 #include <string.h>
-
-const char *const blame_role_names[BLAME_ROLES] = {
-	[ROLE_OWN] = "own",           [ROLE_OTHER] = "other",     [ROLE_KERNEL] = "kernel",
-	[ROLE_RECORDER] = "recorder", [ROLE_IRQ] = "irq",         [ROLE_STEAL] = "steal",
-	[ROLE_QUOTA] = "quota",       [ROLE_LIMIT] = "limit",     [ROLE_DEVICE] = "device",
-	[ROLE_NOBODY] = "nobody",     [ROLE_UNKNOWN] = "unknown",
-};
 
 /* Why the party of a wait is not known: blame_row.where. */
 static const char denied[] = "denied", unseen[] = "unseen", not_recorded[] = "not recorded",
 		  not_ended[] = "not ended";
 
 #define PARTS_A_THOUSAND 1000U
+/* A hard disk takes 10 ms for a request; all together that move less than this do not keep any disk busy. */
+#define SLOW_REQUEST_MS 50U
+#define LITTLE_BYTES_A_SECOND (1ULL << 20)
 
 static const struct usage_group *find_group(const struct usage_groups *groups, enum blame_role role,
 					    const char *program, const char *cgroup)
@@ -118,8 +115,9 @@ static struct blame_row row_of_party(const struct blame_rows *rows, const struct
 		row.program = key->comm;
 		break;
 	case BLAME_QUOTA:
+	case BLAME_LIMIT:
 		row.place = party->place;
-		row.where = party->place.cgroup ? party->place.cgroup : key->comm;
+		row.where = party->place.cgroup ? party->place.cgroup : *key->comm ? key->comm : NULL;
 		break;
 	case BLAME_DENIED:
 		row.where = denied;
@@ -212,6 +210,66 @@ static uint64_t unknown_bytes(const struct capture_usage *usage)
 	return sum > 0 ? (uint64_t)sum : 0;
 }
 
+/* ---- devices ---- */
+
+/* What a disk did in the span, by /proc/diskstats. */
+static uint64_t of_disk(const struct kernel_stats *stats, const char *disk, const char *name)
+{
+	for (uint32_t i = 0; i < stats->count; i++) {
+		const struct kernel_stat *stat = &stats->stats[i];
+
+		if (!strcmp(stat->source, "diskstats") && !strcmp(stat->device, disk) &&
+		    !strcmp(stat->name, name) && stat->before >= 0 && stat->after > stat->before)
+			return (uint64_t)(stat->after - stat->before);
+	}
+	return 0;
+}
+
+/* The disk that was busy for the larger part of the span with few requests, each of which took it long; NULL: none. */
+static const char *slow_disk(const struct kernel_stats *stats)
+{
+	uint64_t span_ms = (stats->to_ns - stats->from_ns) / (CLOCK_SECOND_NS / 1000), most_ms = span_ms / 2;
+	const char *slow = NULL;
+
+	for (uint32_t i = 0; i < stats->count; i++) {
+		const struct kernel_stat *stat = &stats->stats[i];
+		uint64_t busy_ms = of_disk(stats, stat->device, "busy_ms"),
+			 requests = of_disk(stats, stat->device, "reads") +
+				    of_disk(stats, stat->device, "writes");
+
+		if (strcmp(stat->source, "diskstats") || busy_ms <= most_ms ||
+		    busy_ms < requests * SLOW_REQUEST_MS)
+			continue;
+		slow = stat->device;
+		most_ms = busy_ms;
+	}
+	return slow;
+}
+
+/* Bytes a second that all together moved: more than a few explain the waiting by themselves. */
+static bool moved_little(const struct blame_rows *rows, const struct capture *capture)
+{
+	uint64_t span_ns = capture->kernel_stats.to_ns - capture->kernel_stats.from_ns;
+	double bytes = (double)unknown_bytes(&capture->usage);
+
+	for (uint32_t i = 0; i < rows->groups.count; i++)
+		bytes += (double)moved_bytes(&rows->groups.groups[i]);
+	return bytes <= (double)LITTLE_BYTES_A_SECOND * (double)span_ns / CLOCK_SECOND_NS;
+}
+
+/* A wait for I/O: where hardly any bytes were moved, for a slow device, else for who moved them. */
+static int add_io(struct blame_rows *rows, const struct capture *capture, struct blame_row *row)
+{
+	const char *disk = slow_disk(&capture->kernel_stats);
+
+	if (!disk || !moved_little(rows, capture))
+		return divide(rows, row->victim, row->wait, row->ns, moved_bytes,
+			      unknown_bytes(&capture->usage));
+	row->role = ROLE_DEVICE;
+	row->where = disk;
+	return add_row(rows, row) ? 0 : -ENOMEM;
+}
+
 /* ---- the parts of a wait that the kernel's sums of parties do not have ---- */
 
 /* A slot that is in part in the span is divided for each sum by itself: so much is lost. */
@@ -220,9 +278,24 @@ static uint64_t accounts_rounding_ns(const struct accounts *accounts)
 	return 2UL * accounts->parties_count;
 }
 
-static int add_remainder(struct blame_rows *rows, const struct capture *capture, uint32_t victim,
-			 uint8_t wait, uint64_t blamed_ns, uint64_t limit_ns)
+/* The row with most of what reclaim at its memory limits took from the victim, or NULL. */
+static const struct blame_row *first_limit(const struct blame_rows *rows, uint32_t victim)
 {
+	const struct blame_row *first = NULL;
+
+	for (uint32_t i = 0; i < rows->count; i++) {
+		const struct blame_row *row = &rows->rows[i];
+
+		if (row->victim == victim && row->role == ROLE_LIMIT && (!first || row->ns > first->ns))
+			first = row;
+	}
+	return first;
+}
+
+static int add_remainder(struct blame_rows *rows, const struct capture *capture, uint32_t victim,
+			 uint8_t wait, uint64_t blamed_ns)
+{
+	const struct blame_row *limit = wait == ACCOUNT_MEMORY ? first_limit(rows, victim) : NULL;
 	uint64_t ns = growth(rows->victims[victim].ns[wait], blamed_ns);
 	struct blame_row row = {
 		.victim = victim, .wait = wait, .role = ROLE_UNKNOWN, .ns = ns, .then = ACCOUNTS
@@ -233,14 +306,17 @@ static int add_remainder(struct blame_rows *rows, const struct capture *capture,
 	if (ns <= accounts_rounding_ns(&capture->accounts) && add_to_last(rows, victim, wait, ns))
 		return 0;
 	if (wait == ACCOUNT_IO)
-		return divide(rows, victim, wait, ns, moved_bytes, unknown_bytes(&capture->usage));
-	if (wait == ACCOUNT_MEMORY && !limit_ns)
+		return add_io(rows, capture, &row);
+	if (wait == ACCOUNT_MEMORY && !limit)
 		return divide(rows, victim, wait, ns, grown_bytes, 0);
 	/* a thread that waits for a page that its limit evicted is in no reclaim */
-	if (wait == ACCOUNT_MEMORY)
+	if (limit) {
 		row.role = ROLE_LIMIT;
-	else
+		row.place = limit->place;
+		row.where = limit->where;
+	} else {
 		row.where = wait == ACCOUNT_QUEUED || wait == ACCOUNT_THROTTLED ? not_recorded : not_ended;
+	}
 	return add_row(rows, &row) ? 0 : -ENOMEM;
 }
 
@@ -250,14 +326,12 @@ static int add_remainders(struct blame_rows *rows, const struct capture *capture
 					 ACCOUNT_LOCK,   ACCOUNT_NETWORK,   ACCOUNT_PEER };
 	size_t cells = (size_t)rows->victims_count * ACCOUNTS;
 	_cleanup_free_ uint64_t *blamed = calloc(cells + 1, sizeof(*blamed));
-	_cleanup_free_ uint64_t *limits = calloc(rows->victims_count + 1UL, sizeof(*limits));
-	int result = blamed && limits ? 0 : -ENOMEM;
+	int result = blamed ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < rows->count && !result; i++) {
 		const struct blame_row *row = &rows->rows[i];
 
 		blamed[row->victim * ACCOUNTS + row->wait] += row->ns;
-		limits[row->victim] += row->role == ROLE_LIMIT ? row->ns : 0;
 	}
 	for (uint32_t i = 0; i < rows->victims_count && !result; i++)
 		for (size_t j = 0; j < ARRAY_SIZE(waits) && !result; j++) {
@@ -267,9 +341,35 @@ static int add_remainders(struct blame_rows *rows, const struct capture *capture
 			/* the maps were read one after the other */
 			if (*ns < of_parties)
 				*ns = of_parties;
-			result = add_remainder(rows, capture, i, waits[j], of_parties, limits[i]);
+			result = add_remainder(rows, capture, i, waits[j], of_parties);
 		}
 	return result;
+}
+
+/* ---- locks that the kernel does not know ---- */
+
+/* Moves the locks' part from the wait for the victim's own threads as peers, of which its wakes are, too. */
+static int find_locks(struct blame_rows *rows, blame_lock_part lock_part, void *user)
+{
+	for (uint32_t i = 0, count = rows->count; i < count; i++) {
+		struct blame_row lock = rows->rows[i];
+		struct victim_row *victim = &rows->victims[lock.victim];
+		double part;
+
+		if (lock.wait != ACCOUNT_PEER || lock.role != ROLE_OWN)
+			continue;
+		part = lock_part(user, victim);
+		lock.wait = ACCOUNT_LOCK;
+		lock.ns = part < 1 ? (uint64_t)((double)lock.ns * part) : lock.ns;
+		if (!lock.ns)
+			continue;
+		if (!add_row(rows, &lock))
+			return -ENOMEM;
+		rows->rows[i].ns -= lock.ns;
+		victim->ns[ACCOUNT_PEER] -= lock.ns;
+		victim->ns[ACCOUNT_LOCK] += lock.ns;
+	}
+	return 0;
 }
 
 /* ---- what is kept ---- */
@@ -325,7 +425,7 @@ static void merge_equal(struct blame_rows *rows)
 	for (uint32_t i = 0; i < rows->count; i++)
 		if (kept && !compare_parties(&rows->rows[kept - 1], &rows->rows[i]))
 			rows->rows[kept - 1].ns += rows->rows[i].ns;
-		else
+		else if (rows->rows[i].ns)
 			rows->rows[kept++] = rows->rows[i];
 	rows->count = kept;
 }
@@ -407,7 +507,8 @@ static void count_processes(struct blame_rows *rows)
 	}
 }
 
-int blame_make(const struct capture *capture, struct blame_rows *ret_rows)
+int blame_make(const struct capture *capture, blame_lock_part lock_part, void *user,
+	       struct blame_rows *ret_rows)
 {
 	const struct accounts *accounts = &capture->accounts;
 	_cleanup_free_ uint32_t *of_victim = calloc(accounts->victims_count + 1UL, sizeof(*of_victim));
@@ -432,6 +533,8 @@ int blame_make(const struct capture *capture, struct blame_rows *ret_rows)
 	}
 	if (!result)
 		result = add_remainders(&rows, capture);
+	if (!result && lock_part)
+		result = find_locks(&rows, lock_part, user);
 	if (!result && rows.count) {
 		merge_equal(&rows);
 		result = forget_small(&rows);

@@ -7,24 +7,9 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_BLAME_H
 #define BOURDON_CONSUMER_CAPTURE_BLAME_H
 
+#include "common/verdict/roles.h"
 #include "consumer/capture/capture.h"
 #include "consumer/capture/usage_groups.h"
-
-enum blame_role {
-	ROLE_OWN,    /* of the victim's program and unit */
-	ROLE_OTHER,  /* another process */
-	ROLE_KERNEL, /* a kernel thread */
-	ROLE_RECORDER,
-	ROLE_IRQ,
-	ROLE_STEAL,
-	ROLE_QUOTA,
-	ROLE_LIMIT, /* of memory */
-	ROLE_DEVICE,
-	ROLE_NOBODY,
-	ROLE_UNKNOWN,
-	BLAME_ROLES,
-};
-extern const char *const blame_role_names[BLAME_ROLES];
 
 /* All threads of one program and unit, else cgroup. */
 struct victim_row {
@@ -61,8 +46,18 @@ struct blame_rows {
 	struct usage_groups groups; /* the texts of some rows are theirs */
 };
 
-/* Of a capture that has ended and lives as long as the rows. 0, also where there are no accounts, or -ENOMEM. */
-int blame_make(const struct capture *capture, struct blame_rows *ret_rows);
+/*
+ * Which part, 0 to 1, of what the victim's threads waited for each other they waited for locks that only their runtime knows, not the
+ * kernel: a goroutine that waits for one leaves its thread to others, and a thread of Java sleeps at a condition.
+ */
+typedef double (*blame_lock_part)(void *user, const struct victim_row *victim);
+
+/*
+ * Of a capture that has ended and lives as long as the rows. lock_part NULL: there are none. 0, also where there are no accounts,
+ * or -ENOMEM.
+ */
+int blame_make(const struct capture *capture, blame_lock_part lock_part, void *user,
+	       struct blame_rows *ret_rows);
 void blame_free(struct blame_rows *rows);
 
 #endif

@@ -85,14 +85,19 @@ static bool describe_usage(void *user, const struct usage_process *process, cons
 	       is_process_covered(scope, target->tgid, target->started_ns, target->comm, *ret_cgroup);
 }
 
+/* Whether single processes were asked for by their ids. */
+static bool is_of_processes(const struct capture_scope *scope)
+{
+	return scope->asking && scope->asking->processes_count;
+}
+
 static bool describe_ended(void *user, const struct ended_key *key, const char **ret_cgroup)
 {
 	const struct capture_scope *scope = user;
 
 	*ret_cgroup = cgroups_path(scope->cgroups, key->cgroup_id);
 	/* its id is not known: it is none of those that were asked for by theirs, which lived */
-	return !(scope->asking && scope->asking->processes_count) &&
-	       is_covered(scope, key->comm, *ret_cgroup);
+	return !is_of_processes(scope) && is_covered(scope, key->comm, *ret_cgroup);
 }
 
 struct capture_usage_scope capture_scope_of_usage(struct capture_scope *scope)
@@ -100,28 +105,38 @@ struct capture_usage_scope capture_scope_of_usage(struct capture_scope *scope)
 	return (struct capture_usage_scope){ describe_usage, describe_ended, scope };
 }
 
-/* Whether one that was asked for by its id has that name and cgroup: accounts are not of single processes. */
-static bool is_asked(const struct capture_scope *scope, const char *comm, uint64_t cgroup_id)
+/*
+ * Whether it was asked for by its id; tgid 0: whether all targets of that name and cgroup were. The kernel's sums are of single
+ * processes only since these were asked for.
+ */
+static bool is_asked(const struct capture_scope *scope, const char *comm, uint64_t cgroup_id, uint32_t tgid)
 {
 	const struct asking *asking = scope->asking;
+	bool any = false;
 
-	for (uint32_t i = 0; i < asking->processes_count; i++) {
-		const struct target_process *target = targets_find(scope->targets, asking->processes[i].tgid,
-								   asking->processes[i].started_ns);
-
-		if (target && target->cgroup_id == cgroup_id && !strcmp(target->comm, comm))
+	for (uint32_t i = 0; i < asking->processes_count && tgid; i++)
+		if (asking->processes[i].tgid == tgid)
 			return true;
+	for (uint32_t i = 0; i < scope->targets->count && !tgid; i++) {
+		const struct target_process *target = &scope->targets->processes[i];
+
+		if (target->cgroup_id != cgroup_id || strcmp(target->comm, comm))
+			continue;
+		if (!asking_names(asking, target->tgid, target->started_ns))
+			return false;
+		any = true;
 	}
-	return !asking->processes_count;
+	return any;
 }
 
-static bool covers_account(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id,
+static bool covers_account(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
 			   const char **ret_cgroup)
 {
 	const struct capture_scope *scope = user;
 
 	*ret_cgroup = cgroups_path(scope->cgroups, cgroup_id);
-	return (!scope->asking || is_asked(scope, comm, cgroup_id)) && is_covered(scope, comm, *ret_cgroup);
+	return (!is_of_processes(scope) || is_asked(scope, comm, cgroup_id, tgid)) &&
+	       is_covered(scope, comm, *ret_cgroup);
 }
 
 static const char *path_of_account(void *user, uint64_t cgroup_id)
@@ -133,7 +148,7 @@ static const char *path_of_account(void *user, uint64_t cgroup_id)
 
 struct accounts_scope capture_scope_of_accounts(struct capture_scope *scope)
 {
-	return (struct accounts_scope){ covers_account, path_of_account, scope };
+	return (struct accounts_scope){ covers_account, path_of_account, scope, is_of_processes(scope) };
 }
 
 bool capture_scope_is_live(const struct capture_scope *scope, const struct sample *sample)

@@ -94,7 +94,6 @@ static void read_flat(struct reading *reading, char *line)
 
 	if (sscanf(line, "%31s %" SCNu64, name, &value) != 2 || !matters(reading->source, name))
 		return;
-	reading->stats->counts_quotas |= !strcmp(name, "nr_periods");
 	add(reading, "", name, value);
 }
 

@@ -7,7 +7,6 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_KERNEL_STATS_H
 #define BOURDON_CONSUMER_CAPTURE_KERNEL_STATS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define KERNEL_STAT_SYSTEM (-1)
@@ -27,7 +26,6 @@ struct kernel_stats {
 	uint32_t count, room;
 	uint64_t from_ns, to_ns;                 /* CLOCK_MONOTONIC */
 	uint64_t cgroup_ids[KERNEL_STAT_LEVELS]; /* at the begin; 0: it was not there */
-	bool counts_quotas; /* some cpu.stat tells of a quota: the CPU controller is that of cgroup v2 */
 };
 
 /*

@@ -9,17 +9,8 @@
 #include "consumer/capture/capture_scope.h"
 #include "consumer/process/kernel_objects.h"
 
-struct open_intervals {
-	int map_fd;                 /* the kernel_objects' */
-	struct open_interval *room; /* for what is read at once */
-};
-
-/* 0 or -ENOMEM. */
-int open_intervals_init(struct open_intervals *intervals, const struct kernel_objects *kernel);
-void open_intervals_free(struct open_intervals *intervals);
-
 /* Adds those that belong to the capture, as if they ended at `now_ns`. */
-void open_intervals_add(const struct open_intervals *intervals, struct capture *capture,
+void open_intervals_add(const struct kernel_objects *kernel, struct capture *capture,
 			struct capture_scope *scope, uint64_t now_ns);
 
 #endif

@@ -5,7 +5,6 @@
 #include "common/cleanup.h"
 #include "consumer/rules/cgroup_parts.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 void usage_groups_free(struct usage_groups *groups)
@@ -51,18 +50,7 @@ static int add(struct usage_groups *groups, const struct usage_group *more)
 		groups->groups[groups->count++] = *more;
 		return 0;
 	}
-	/* the parent is named if all that ended have the same */
-	if (more->ended && !group->ended) {
-		memcpy(group->parent, more->parent, sizeof(group->parent));
-		group->parent_tgid = more->parent_tgid;
-	} else if (more->ended) {
-		if (strcmp(group->parent, more->parent))
-			*group->parent = '\0';
-		if (group->parent_tgid != more->parent_tgid)
-			group->parent_tgid = 0;
-	}
 	group->processes += more->processes;
-	group->ended += more->ended;
 	group->tgid = 0;
 	usage_sums_add(&group->sums, &more->sums);
 	return 0;
@@ -115,9 +103,7 @@ int usage_groups_make(const struct capture_usage *usage, struct usage_groups *re
 		if (row->role == USAGE_REST || !*row->key.comm)
 			continue;
 		group = begin_group(row->role, row->key.comm, row->cgroup);
-		group.processes = group.ended = row->sums.processes;
-		memcpy(group.parent, row->key.parent, sizeof(group.parent));
-		group.parent_tgid = row->key.parent_tgid;
+		group.processes = row->sums.processes;
 		group.sums.task = (struct task_usage){ .cpu_ns = row->sums.cpu_ns,
 						       .run_delay_ns = row->sums.run_delay_ns,
 						       .major_faults = row->sums.major_faults,
@@ -131,25 +117,4 @@ int usage_groups_make(const struct capture_usage *usage, struct usage_groups *re
 		usage_groups_free(&groups);
 	*ret_groups = groups;
 	return result;
-}
-
-char *usage_group_text(const struct usage_group *group, char *into, size_t into_bytes)
-{
-	const char *place = *group->unit ? group->unit : group->cgroup;
-	char count[32] = "", parent[64] = "";
-
-	if (group->tgid)
-		snprintf(count, sizeof(count), "[%u]", group->tgid);
-	else if (group->processes > 1)
-		snprintf(count, sizeof(count), " ×%" PRIu64, group->processes);
-	if (*group->parent && group->parent_tgid)
-		snprintf(parent, sizeof(parent), ", begun by %s[%u]", group->parent, group->parent_tgid);
-	else if (*group->parent)
-		snprintf(parent, sizeof(parent), ", begun by %s", group->parent);
-	snprintf(into, into_bytes, "%s%s%s%s%s%s",
-		 group->role != USAGE_KERNEL ? ""
-		 : group->processes > 1      ? "kernel threads "
-					     : "kernel thread ",
-		 group->program, count, parent, place ? " in " : "", place ? place : "");
-	return into;
 }

@@ -18,11 +18,8 @@ struct usage_group {
 	const char *cgroup;       /* of its first process; the capture's. NULL: unknown, or a kernel thread */
 	char unit[NAME_MAX + 1];  /* "": none */
 	uint64_t processes;       /* with those that ended */
-	uint64_t ended;           /* between two walks */
 	uint32_t tgid;            /* if there is one process, and it did not end; else 0 */
-	char parent[ABI_COMM_BYTES]; /* of those that ended, if they have one; else "" */
-	uint32_t parent_tgid;        /* or 0 */
-	struct usage_sums sums; /* of those that ended: CPU time, run delay, major faults, bytes, reclaim */
+	struct usage_sums sums;   /* of those that ended: CPU time, run delay, major faults, bytes, reclaim */
 };
 
 struct usage_groups {
@@ -37,11 +34,5 @@ void usage_groups_free(struct usage_groups *groups);
 /* Whether a process of that role, name and cgroup (NULL: unknown) belongs to the group. */
 bool usage_group_has(const struct usage_group *group, enum usage_role role, const char *comm,
 		     const char *cgroup);
-
-/*
- * Writes "stress ×4 in batch.service", "true ×512, begun by bash[1850] in cron.service", "kernel threads kworker". Names
- * are as they are, not escaped. Returns `into`.
- */
-char *usage_group_text(const struct usage_group *group, char *into, size_t into_bytes);
 
 #endif

@@ -166,6 +166,8 @@ static int bind_columns(sqlite3_stmt *statement, const struct sql_column *column
 			sqlite3_bind_double(statement, i + 1, columns[i].real);
 		else if (columns[i].type == SQLITE_TEXT)
 			result = sql_bind_text(statement, i + 1, columns[i].text);
+		else if (columns[i].type == SQL_TYPE_STORED)
+			sqlite3_bind_text(statement, i + 1, columns[i].text, -1, SQLITE_STATIC);
 	}
 	return result;
 }

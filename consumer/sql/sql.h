@@ -48,11 +48,11 @@ int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text);
 /* A column of a row, with its value. SQL_COLUMNS() makes a list of these. */
 struct sql_column {
 	const char *name; /* NULL: the end of the list */
-	int type;         /* SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT or SQLITE_NULL */
+	int type;         /* SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_NULL, or SQL_TYPE_STORED */
 	union {
 		int64_t number;
 		double real;
-		const char *text; /* escaped as by sql_run(); NULL is NULL */
+		const char *text; /* of SQLITE_TEXT, escaped as by sql_run(); NULL is NULL */
 	};
 };
 
@@ -60,6 +60,9 @@ struct sql_column {
 #define SQL_COLUMN(column, kind, member, value)                                                              \
 	((struct sql_column){ .name = #column, .type = (kind), .member = (value) })
 #define SQL_TEXT(column, value) SQL_COLUMN(column, SQLITE_TEXT, text, value)
+/* A text of the database, which has its escapes. */
+#define SQL_TYPE_STORED (-SQLITE_TEXT)
+#define SQL_STORED(column, value) SQL_COLUMN(column, SQL_TYPE_STORED, text, value)
 #define SQL_NUMBER(column, value) SQL_COLUMN(column, SQLITE_INTEGER, number, (int64_t)(value))
 /* NULL where `known` is false; then the value is not evaluated. */
 #define SQL_NUMBER_IF(column, known, value)                                                                  \

@@ -70,26 +70,25 @@ static void add_message(struct announcement *to, const struct announced *announc
 {
 	const struct capture *capture = announced->capture;
 	const struct capture_trigger *trigger = &capture->trigger;
+	const struct stored_verdict *verdict = announced->verdict;
+	const char *interrupted = capture->interrupted ? ", interrupted" : "";
 	uint64_t samples = samples_of_targets(capture);
 	char whose[CAPTURE_WHOSE_BYTES];
 
 	capture_whose(trigger, whose, sizeof(whose));
 	if (trigger->mode == TRIGGER_KILL)
-		add(to, "MESSAGE", "capture %" PRId64 ", %s: %s%s", announced->capture_id, whose,
-		    announced->why->because, capture->interrupted ? ", interrupted" : "");
+		add(to, "MESSAGE", "capture %" PRId64 ", %s%s; %s", announced->capture_id, whose, interrupted,
+		    verdict->headline);
 	else if (trigger->asking)
-		add(to, "MESSAGE", "capture %" PRId64 ", asked for by %s: %" PRIu64 " %s%s",
-		    announced->capture_id, whose, samples, plural(samples, "sample", "samples"),
-		    capture->interrupted ? ", interrupted" : "");
+		add(to, "MESSAGE", "capture %" PRId64 ", asked for by %s: %" PRIu64 " %s%s; %s",
+		    announced->capture_id, whose, samples, plural(samples, "sample", "samples"), interrupted,
+		    verdict->headline);
 	else
-		add(to, "MESSAGE",
-		    "capture %" PRId64 ", %s: %s %s stalled %.0f %% of %.1f s, on %s%s; %s: %s",
+		add(to, "MESSAGE", "capture %" PRId64 ", %s: %s %s stalled %.0f %% of %.1f s, on %s%s; %s",
 		    announced->capture_id, whose, psi_resource_names[trigger->psi.resource],
 		    psi_kind_names[trigger->psi.kind], stalled_percent(trigger),
 		    (double)trigger->psi.window_us / 1e6,
-		    trigger->cgroup ? trigger->cgroup : "the whole system",
-		    capture->interrupted ? ", interrupted" : "", announced->why->verdict,
-		    announced->why->because);
+		    trigger->cgroup ? trigger->cgroup : "the whole system", interrupted, verdict->headline);
 }
 
 static void add_pressure(struct announcement *to, const struct capture_trigger *trigger)
@@ -109,7 +108,14 @@ static void add_kill(struct announcement *to, const struct kill_record *kill)
 	add(to, "BOURDON_KILLED_HOW", "%s", kill->how == KILL_OOM ? "oom" : "oomd");
 }
 
-/* What fired, and why. */
+static void add_verdict(struct announcement *to, const struct stored_verdict *verdict)
+{
+	add(to, "BOURDON_CAUSE", "%s", verdict_kind_names[verdict->kind]);
+	add_text(to, "BOURDON_CULPRIT", verdict->culprit);
+	if (verdict->blamed_percent > 0)
+		add(to, "BOURDON_BLAMED_PERCENT", "%.1f", verdict->blamed_percent);
+}
+
 static void add_fired(struct announcement *to, const struct announced *announced)
 {
 	const struct capture_trigger *trigger = &announced->capture->trigger;
@@ -120,12 +126,9 @@ static void add_fired(struct announcement *to, const struct announced *announced
 		add_kill(to, &trigger->kill);
 	else
 		add_pressure(to, trigger);
-	add(to, "BOURDON_CAUSE", "%s", announced->why->verdict);
-	add_text(to, "BOURDON_CULPRIT", announced->why->culprit);
 	add(to, "BOURDON_SCOPE", "%s", trigger->cgroup ? "cgroup" : "system");
 	if (trigger->cgroup && cgroup_unit(trigger->cgroup, unit))
 		add_text(to, "BOURDON_UNIT", unit);
-	add_text(to, "BOURDON_BECAUSE", announced->why->because);
 	add_text(to, "BOURDON_CGROUP", trigger->cgroup);
 }
 
@@ -139,7 +142,7 @@ static void add_asked(struct announcement *to, const struct asking *asking)
 
 static bool is_urgent(const struct announced *announced)
 {
-	return !announced->capture->trigger.asking && strcmp(announced->why->verdict, CAUSE_NEGLIGIBLE) != 0;
+	return !announced->capture->trigger.asking && announced->verdict->kind != VERDICT_NEGLIGIBLE;
 }
 
 void announce_make(const struct announced *announced, struct announcement *ret_announcement)
@@ -159,6 +162,7 @@ void announce_make(const struct announced *announced, struct announcement *ret_a
 	add(ret_announcement, "BOURDON_STATE", "%s", capture->interrupted ? "interrupted" : "complete");
 	add(ret_announcement, "BOURDON_TRIGGERED_USEC", "%" PRId64, trigger->triggered_at / 1000);
 	add(ret_announcement, "BOURDON_SAMPLES", "%" PRIu64, samples_of_targets(capture));
+	add_verdict(ret_announcement, announced->verdict);
 	if (trigger->asking)
 		add_asked(ret_announcement, trigger->asking);
 	else

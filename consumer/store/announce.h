@@ -9,8 +9,8 @@
 
 #include "common/log.h"
 #include "consumer/capture/capture.h"
-#include "consumer/capture/cause.h"
 #include "consumer/process/journal.h"
+#include "consumer/store/store_verdict.h"
 
 /* systemd/bourdon.catalog.in has their texts. */
 #define ANNOUNCE_CAPTURED "9f8b8a2aec894c2ba7be965f985b1066"
@@ -34,7 +34,7 @@ struct announcer {
 struct announced {
 	const struct capture *capture;
 	int64_t capture_id;
-	const struct cause *why; /* without a verdict: nothing fired */
+	const struct stored_verdict *verdict;
 };
 
 #define ANNOUNCE_FIELDS 32U

@@ -2,7 +2,6 @@
 #include "consumer/store/incidents.h"
 
 #include "consumer/capture/capture.h"
-#include "consumer/capture/cause.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,33 +16,20 @@
 
 #define OF_INCIDENT " FROM capture c WHERE c.incident_id = incident.incident_id"
 
-/* The share of time that was stalled: in the window that fired or since then, as in view incident_capture. */
-#define SHARE                                                                                                    \
-	"max(ifnull(1.0 * c.observed_us / nullif(c.window_us, 0), 0), ifnull((SELECT 1000.0 * "                  \
-	"(max(iif(c.kind = 'full', p.full_us, p.some_us)) - min(iif(c.kind = 'full', p.full_us, p.some_us))) / " \
-	"nullif(max(p.at) - min(p.at), 0) FROM pressure p WHERE p.capture_id = c.capture_id AND p.resource = "   \
-	"c.resource AND p.scope = ifnull(c.cgroup, 'system')), 0))"
-
-/* A kill comes before all else. A verdict that names a cause comes before one that does not. */
+/* A kill comes before all else. A verdict that blames comes before one that does not. */
 #define RANK                                                                                                 \
-	"CASE c.cause WHEN '" CAUSE_KILL "' THEN 0 WHEN '" CAUSE_NEGLIGIBLE                                  \
-	"' THEN 3 WHEN '" CAUSE_UNDETERMINED "' THEN 2 ELSE 1 END"
+	"CASE c.verdict WHEN 'kill' THEN 0 WHEN 'negligible' THEN 3 WHEN 'undetermined' THEN 2 ELSE 1 END"
 
-/*
- * The one verdict is that of a kill; else that of a capture of the resource that came first, of several the one that was
- * stalled most. If none of these names a cause, it is that of the capture of another resource that was stalled most and names
- * one.
- */
+/* The one verdict is that of a kill; else that of the capture with the largest blamed wait. */
 #define SETTLE                                                                                               \
 	"UPDATE incident SET "                                                                               \
 	"(captures, began_at, ended_at) = (SELECT count(*), min(" ONSET "), "                                \
 	"iif(sum(c.state = 'recording'), NULL, max(ifnull(c.ended_at, c.triggered_at)))" OF_INCIDENT "), "   \
 	"resource = (SELECT f.resource FROM capture f WHERE f.incident_id = incident.incident_id " FIRST     \
 	"), "                                                                                                \
-	"(explained_by, cause, because) = (SELECT c.capture_id, c.cause, c.because" OF_INCIDENT              \
-	" AND c.cause IS NOT NULL ORDER BY " RANK ", c.resource IS NOT "                                     \
-	"(SELECT f.resource FROM capture f WHERE f.incident_id = c.incident_id " FIRST "), " SHARE           \
-	" DESC, " ONSET ", c.capture_id LIMIT 1) WHERE "
+	"(explained_by, verdict, blamed_percent) = (SELECT c.capture_id, c.verdict, "                        \
+	"c.blamed_percent" OF_INCIDENT " AND c.verdict IS NOT NULL ORDER BY " RANK                           \
+	", c.waited_ns * c.blamed_percent DESC, " ONSET ", c.capture_id LIMIT 1) WHERE "
 
 int incidents_find(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,
 		   int64_t *ret_incident_id)

@@ -77,7 +77,7 @@ static struct metrics_series *add_series(struct metrics *metrics, const char *ru
 }
 
 void metrics_add(struct metrics *metrics, const struct capture *capture, const struct resolved *resolved,
-		 const struct cause *why)
+		 enum verdict_kind verdict)
 {
 	const struct capture_trigger *trigger = &capture->trigger;
 	struct metrics_series *series;
@@ -91,9 +91,9 @@ void metrics_add(struct metrics *metrics, const struct capture *capture, const s
 	if (trigger->asking)
 		return; /* counted as a request */
 	resource = capture_is_of_pressure(trigger) ? psi_resource_names[trigger->psi.resource] : "";
-	series = find_series(metrics, trigger->rule, resource, why->verdict);
+	series = find_series(metrics, trigger->rule, resource, verdict_kind_names[verdict]);
 	if (!series)
-		series = add_series(metrics, trigger->rule, resource, why->verdict);
+		series = add_series(metrics, trigger->rule, resource, verdict_kind_names[verdict]);
 	if (!series)
 		return;
 	series->captures++;

@@ -7,8 +7,8 @@
 #define BOURDON_CONSUMER_STORE_METRICS_H
 
 #include "common/log.h"
+#include "common/verdict/verdict.h"
 #include "consumer/capture/capture.h"
-#include "consumer/capture/cause.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/process/own_usage.h"
 #include "consumer/rules/settings.h"
@@ -17,7 +17,8 @@
 
 /* Beyond these, captures of a rule count as those of rule "(more)". */
 #define METRICS_SERIES_MAX 1024U
-#define METRICS_SERIES_ALL (METRICS_SERIES_MAX + 64U) /* with "(more)", for each resource and cause */
+/* With "(more)", for each resource, or the kill that has none, and each verdict. */
+#define METRICS_SERIES_ALL (METRICS_SERIES_MAX + (PSI_RESOURCES + 1U) * VERDICT_KINDS)
 
 struct metrics {
 	const char *state_dir;
@@ -45,7 +46,7 @@ void metrics_follow(struct metrics *metrics, const struct settings *settings, ui
 
 /* Adds a capture that was written. */
 void metrics_add(struct metrics *metrics, const struct capture *capture, const struct resolved *resolved,
-		 const struct cause *why);
+		 enum verdict_kind verdict);
 
 /* Writes the file, at due_ns. Logs a failure, at most once a minute. */
 void metrics_write(struct metrics *metrics, uint64_t now_ns);

@@ -45,7 +45,7 @@ static void write_captures(const struct metrics_facts *facts, FILE *out)
 	if (!facts->series_count)
 		return;
 	begin(out, captures, "counter",
-	      "Captures that were written, by the rule, the resource that fired and the cause.");
+	      "Captures that were written, by the rule, the resource that fired and the verdict.");
 	for (size_t i = 0; i < facts->series_count; i++) {
 		write_series(out, captures, &facts->series[i]);
 		fprintf(out, "%" PRIu64 "\n", facts->series[i].captures);

@@ -10,11 +10,11 @@
 #include "consumer/capture/capture.h"
 #include "consumer/process/own_usage.h"
 
-/* Captures of one rule, resource and cause. */
+/* Captures of one rule, resource and verdict. */
 struct metrics_series {
 	char rule[64];
 	const char *resource; /* "": of a kill */
-	const char *cause;
+	const char *cause;    /* a word of verdict_kind_names */
 	uint64_t captures;
 	int64_t last_at; /* the newest trigger, Unix ns */
 };

@@ -361,7 +361,8 @@ static int prepare_database(struct store *store)
 				 "UPDATE capture SET state = 'interrupted' WHERE state = 'recording'");
 
 	if (!result)
-		result = incidents_settle_where(&store->sql, "ended_at IS NULL");
+		/* of those that were recorded when the daemon ended, and those that were just migrated */
+		result = incidents_settle_where(&store->sql, "ended_at IS NULL OR verdict IS NULL");
 	if (!result)
 		result = limit_size(store);
 	if (!result)
@@ -791,7 +792,8 @@ static int check_log(struct store *store)
 }
 
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
-			 const struct mappings *mappings, int64_t *ret_capture_id, struct cause *ret_why)
+			 const struct mappings *mappings, int64_t *ret_capture_id,
+			 struct stored_verdict *ret_verdict)
 {
 	int migrated = check_migrated(store);
 
@@ -813,9 +815,10 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 			return result;
 		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 		if (!result)
-			result = sql_finish(&store->sql, store_capture_write(&store->sql, &store->statements,
-									     store->run_id, capture, resolved,
-									     mappings, &capture_id, ret_why));
+			result = sql_finish(&store->sql,
+					    store_capture_write(&store->sql, &store->statements,
+								store->run_id, capture, resolved, mappings,
+								&capture_id, ret_verdict));
 		if (!result) {
 			trim_log(store);
 			*ret_capture_id = capture_id;
@@ -858,7 +861,7 @@ static int limit_baselines(struct store *store)
 static int write_baseline(struct store *store, const struct capture *baseline,
 			  const struct resolved *resolved, const struct mappings *mappings)
 {
-	struct cause none; /* nothing fired */
+	struct stored_verdict none;
 	int64_t capture_id;
 	int result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 

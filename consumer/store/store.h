@@ -8,7 +8,7 @@
 
 #include "common/manifest.h"
 #include "consumer/capture/capture.h"
-#include "consumer/capture/cause.h"
+#include "consumer/store/store_verdict.h"
 #include "consumer/symbols/kernel_symbols.h"
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/naming.h"
@@ -81,11 +81,11 @@ struct known_frames store_known_frames(struct store *store);
 /*
  * Writes a capture that has ended, in one transaction, and removes the oldest captures if there is no room.
  * Returns 0; -EFBIG if the capture alone would take more than a third of the database; -ENOSPC if there is no
- * room even so; or -errno. A failure leaves this capture unwritten. Stores the id of its row, and the verdict: without one
- * if the capture is on demand.
+ * room even so; or -errno. A failure leaves this capture unwritten. Stores the id of its row, and the verdict.
  */
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
-			 const struct mappings *mappings, int64_t *ret_capture_id, struct cause *ret_why);
+			 const struct mappings *mappings, int64_t *ret_capture_id,
+			 struct stored_verdict *ret_verdict);
 
 /*
  * Writes a baseline in one transaction. It takes no capture's room and no other process's time: only older baselines make

@@ -4,7 +4,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "consumer/store/hottest.h"
+#include "consumer/capture/onset.h"
 #include "consumer/store/incidents.h"
 
 #include <inttypes.h>
@@ -75,7 +75,8 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 				    SQL_NUMBER(began_at, trigger->triggered_at - (int64_t)history_ns),
 				    SQL_NUMBER(history_ns, history_ns), SQL_TEXT(state, "recording"),
 				    SQL_NUMBER_IF(observed_us, is_pressure, trigger->observed_us),
-				    SQL_NUMBER(hz, trigger->hz),
+				    SQL_NUMBER(hz, trigger->hz), SQL_TEXT(verdict, NULL),
+				    SQL_NUMBER_IF(verdict_version, false, 0), SQL_TEXT(not_examined, NULL),
 				    SQL_NUMBER_IF(incident_id, incident_id, incident_id),
 				    SQL_NUMBER_IF(onset_at, onset_at != INT64_MAX, onset_at),
 				    SQL_NUMBER_IF(asked_by_uid, asking, asking->uid),
@@ -103,7 +104,6 @@ struct writing {
 	const struct capture *capture;
 	const struct resolved *resolved;
 	const struct mappings *mappings;
-	struct cause *why; /* the verdict */
 	sqlite3_int64 capture_id;
 	sqlite3_int64 *modules, *frames, *processes;
 	struct stack_path *stacks;
@@ -725,29 +725,33 @@ static int write_threads(struct writing *writing)
 						      capture, &ids);
 }
 
-static int write_capture(struct writing *writing)
+/* When the stall began: the targets' waiting may show an earlier begin than PSI's readings did. INT64_MAX: not known. */
+static int64_t capture_onset_at(const struct capture *capture)
+{
+	const struct capture_trigger *trigger = &capture->trigger;
+	int64_t onset_at = trigger_onset_at(trigger), waited_at;
+	struct onset waiting = { 0 };
+
+	if (capture_is_of_pressure(trigger))
+		waiting = onset_find(capture);
+	waited_at = trigger->triggered_at - waiting.before_s * SECOND_NS;
+	return waiting.before_s && waited_at < onset_at ? waited_at : onset_at;
+}
+
+static int write_capture(struct writing *writing, struct stored_verdict *ret_verdict)
 {
 	const struct capture *capture = writing->capture;
 	const struct capture_trigger *trigger = &capture->trigger;
 	uint64_t history_ns = capture_available_history_ns(capture);
-	struct hottest_source names = { capture, writing->resolved };
-	struct cause *why = writing->why;
 	/* between two walks: there is none within a baseline */
 	bool has_expected = capture_takes(capture, SAMPLE_ON_CPU) && trigger->mode != TRIGGER_BASELINE;
-	int64_t capture_id = capture->capture_id, onset_at = trigger_onset_at(trigger);
+	int64_t capture_id = capture->capture_id, onset_at = capture_onset_at(capture);
 	int result = 0;
 
-	/* where nothing fired, nothing is to be explained */
-	*why = (struct cause){ 0 };
-	if (capture_was_triggered(trigger))
-		*why = cause_find(capture, hottest_find, &names);
 	if (!capture_id)
 		result = store_capture_announce(writing->sql, writing->run_id, trigger, history_ns,
 						&capture_id);
 	writing->capture_id = capture_id;
-	/* the targets' waiting may show an earlier begin than PSI's readings did */
-	if (why->onset.before_s && trigger->triggered_at - why->onset.before_s * SECOND_NS < onset_at)
-		onset_at = trigger->triggered_at - why->onset.before_s * SECOND_NS;
 	if (!result)
 		result = write_frames(writing);
 	if (!result)
@@ -789,11 +793,13 @@ static int write_capture(struct writing *writing)
 				SQL_NUMBER(stack_count, writing->counts.stacks),
 				SQL_NUMBER(sample_count, writing->counts.samples),
 				SQL_NUMBER(interval_count, writing->counts.intervals),
-				SQL_TEXT(cause, why->verdict),
-				SQL_TEXT(because, why->verdict ? why->because : NULL),
 				SQL_TEXT(state, capture->interrupted ? "interrupted" : "complete")));
+	*ret_verdict = (struct stored_verdict){ .kind = VERDICT_KINDS };
+	if (!result && trigger->mode != TRIGGER_BASELINE)
+		result = store_verdict_write(writing->sql, &writing->statements->write_verdict, capture_id,
+					     ret_verdict);
 	if (!result && capture_was_triggered(trigger))
-		result = incidents_settle(writing->sql, writing->capture_id);
+		result = incidents_settle(writing->sql, capture_id);
 	return result;
 }
 
@@ -828,7 +834,8 @@ uint64_t store_capture_bytes(const struct capture *capture, const struct resolve
 
 int store_capture_write(struct sql *sql, struct capture_statements *statements, int64_t run_id,
 			const struct capture *capture, const struct resolved *resolved,
-			const struct mappings *mappings, int64_t *ret_capture_id, struct cause *ret_why)
+			const struct mappings *mappings, int64_t *ret_capture_id,
+			struct stored_verdict *ret_verdict)
 {
 	size_t ids = (size_t)resolved->modules_count + resolved->frames_count + capture->processes_count;
 	_cleanup_free_ sqlite3_int64 *rows = calloc(ids + 1, sizeof(*rows));
@@ -838,7 +845,6 @@ int store_capture_write(struct sql *sql, struct capture_statements *statements, 
 				   .capture = capture,
 				   .resolved = resolved,
 				   .mappings = mappings,
-				   .why = ret_why,
 				   .modules = rows };
 	int result = -ENOMEM;
 
@@ -848,7 +854,7 @@ int store_capture_write(struct sql *sql, struct capture_statements *statements, 
 	if (rows && writing.stacks && writing.frame_hashes && writing.frame_counts) {
 		writing.frames = writing.modules + resolved->modules_count;
 		writing.processes = writing.frames + resolved->frames_count;
-		result = write_capture(&writing);
+		result = write_capture(&writing, ret_verdict);
 	}
 	if (!result)
 		*ret_capture_id = writing.capture_id;

@@ -6,12 +6,12 @@
 #define BOURDON_CONSUMER_STORE_STORE_CAPTURE_H
 
 #include "consumer/capture/capture.h"
-#include "consumer/capture/cause.h"
 #include "consumer/sql/sql.h"
 #include "consumer/store/stack_tree.h"
 #include "consumer/store/store_accounts.h"
 #include "consumer/store/store_thread_states.h"
 #include "consumer/store/store_usage.h"
+#include "consumer/store/store_verdict.h"
 #include "consumer/store/store_wakes.h"
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/resolved.h"
@@ -20,7 +20,7 @@ struct capture_statements {
 	sqlite3_stmt *find_frame, *find_named, *complete_frame;
 	/* each of these is made when it is first run */
 	sqlite3_stmt *add_module, *add_frame, *add_stack_class, *add_sample_class, *add_sample, *add_loss,
-		*add_cgroup, *add_pressure, *add_statistic, *finish_capture;
+		*add_cgroup, *add_pressure, *add_statistic, *finish_capture, *write_verdict;
 	struct usage_statements usage;
 	struct stack_tree stacks;
 	struct wakes_statements wakes;
@@ -51,10 +51,11 @@ uint64_t store_capture_bytes(const struct capture *capture, const struct resolve
 
 /*
  * Writes everything of a capture that has ended. The caller begins and ends the transaction. Stores the id of its row, and
- * the verdict: without one if the capture is on demand.
+ * the verdict.
  */
 int store_capture_write(struct sql *sql, struct capture_statements *statements, int64_t run_id,
 			const struct capture *capture, const struct resolved *resolved,
-			const struct mappings *mappings, int64_t *ret_capture_id, struct cause *ret_why);
+			const struct mappings *mappings, int64_t *ret_capture_id,
+			struct stored_verdict *ret_verdict);
 
 #endif

@@ -629,23 +629,23 @@ static void name_live(struct store_thread *thread, struct capture *capture)
 
 /* Tells of a capture that is written. A log that is the journal has the entry instead of a line. */
 static void tell(struct store_thread *thread, const struct capture *capture, const struct resolved *resolved,
-		 const struct cause *why)
+		 const struct stored_verdict *verdict)
 {
-	const struct announced announced = { capture, capture->capture_id, why };
+	const struct announced announced = { capture, capture->capture_id, verdict };
 	char of[CAPTURE_WHOSE_BYTES];
 
 	if (!announce(&thread->announcer, &announced, clock_now_ns(thread->clock)) || !log_is_journal())
 		log_info("captured %u %s of %s", capture->stacks.count,
 			 plural(capture->stacks.count, "stack", "stacks"),
 			 capture_whose(&capture->trigger, of, sizeof(of)));
-	metrics_add(&thread->metrics, capture, resolved, why);
+	metrics_add(&thread->metrics, capture, resolved, verdict->kind);
 }
 
 static int write_capture(struct store_thread *thread, struct capture *capture)
 {
 	char of[CAPTURE_WHOSE_BYTES];
 	struct resolved resolved;
-	struct cause why;
+	struct stored_verdict verdict;
 	int result, tries = 0;
 
 	capture_whose(&capture->trigger, of, sizeof(of));
@@ -659,7 +659,7 @@ static int write_capture(struct store_thread *thread, struct capture *capture)
 		return result;
 	}
 	while ((result = store_commit_capture(thread->store, capture, &resolved, thread->mappings,
-					      &capture->capture_id, &why)) < 0 &&
+					      &capture->capture_id, &verdict)) < 0 &&
 	       result != -EFBIG && tries < RETRIES) {
 		if (!tries++)
 			log_warning("cannot write the capture of %s: %s; trying again every 5 s, for 2 min",
@@ -670,7 +670,7 @@ static int write_capture(struct store_thread *thread, struct capture *capture)
 	if (result < 0)
 		give_up(thread, capture);
 	else
-		tell(thread, capture, &resolved, &why);
+		tell(thread, capture, &resolved, &verdict);
 	resolved_free(&resolved);
 	if (!result)
 		write_counters(thread);

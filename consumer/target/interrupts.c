@@ -2,15 +2,12 @@
 #include "consumer/target/interrupts.h"
 
 #include "common/array.h"
-#include "common/cleanup.h"
+#include "consumer/process/map_elements.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
-
-#define READ_AT_ONCE 64U
-#define READS_MAX (4 * INTERRUPTS_MAX / READ_AT_ONCE)
 
 void interrupts_free(struct interrupts *interrupts)
 {
@@ -42,28 +39,16 @@ int interrupts_add(struct interrupts *interrupts, const struct interrupt_key *ke
 	return 0;
 }
 
-static int read_sums(struct interrupts *interrupts, int map_fd, unsigned int cpus)
+struct reading {
+	struct interrupts *interrupts;
+	unsigned int cpus;
+};
+
+static int read_sums(void *user, const void *key, const void *value)
 {
-	_cleanup_free_ struct interrupt_sums *sums = calloc((size_t)READ_AT_ONCE * cpus, sizeof(*sums));
-	struct interrupt_key keys[READ_AT_ONCE];
-	__u32 batch;
-	void *from = NULL;
+	const struct reading *reading = user;
 
-	if (!sums)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < READS_MAX; i++) {
-		__u32 count = READ_AT_ONCE;
-		int ended = bpf_map_lookup_batch(map_fd, from, &batch, keys, sums, &count, NULL), result = 0;
-
-		if (ended < 0 && ended != -ENOENT)
-			return ended;
-		for (__u32 j = 0; j < count && !result; j++)
-			result = interrupts_add(interrupts, &keys[j], &sums[(size_t)j * cpus], cpus);
-		if (result < 0 || ended == -ENOENT)
-			return result;
-		from = &batch;
-	}
-	return 0;
+	return interrupts_add(reading->interrupts, key, value, reading->cpus);
 }
 
 static void read_names(struct interrupts *interrupts, int map_fd)
@@ -82,10 +67,13 @@ static void read_names(struct interrupts *interrupts, int map_fd)
 
 int interrupts_read(struct interrupts *interrupts, int sums_fd, int names_fd)
 {
-	int cpus = libbpf_num_possible_cpus(), result;
+	int cpus = libbpf_num_possible_cpus(), result = cpus;
+	struct reading reading = { interrupts, (unsigned int)cpus };
 
 	interrupts_free(interrupts);
-	result = cpus < 0 ? cpus : read_sums(interrupts, sums_fd, (unsigned int)cpus);
+	if (cpus > 0)
+		result = map_elements_read(sums_fd, sizeof(struct interrupt_key),
+					   reading.cpus * sizeof(struct interrupt_sums), read_sums, &reading);
 	if (result < 0) {
 		interrupts_free(interrupts);
 		return result;

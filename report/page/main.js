@@ -130,7 +130,7 @@ function main() {
 	$('data').remove();
 	fillChoices(selection);
 	chooseFirst(selection);
-	drawAnswer(selection, data);
+	drawAnswer(data);
 	drawMachine(data);
 	drawStatic(data);
 	drawLedger(data);

@@ -9,11 +9,10 @@
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/truth.bash"
+source "$BATS_TEST_DIRNAME/accounts.bash"
 
 setup() {
-	bourdon_setup accounts
-	cgroup_make
-	mkdir "$CGROUP2/$CGROUP/victim"
+	accounts_setup accounts
 	TRUTH=
 	V1_CGROUP=
 }
@@ -22,76 +21,12 @@ teardown() {
 	truth_teardown
 }
 
-# victim COMMAND...: a process of a session of its own in the cgroup of the victim
-victim() {
-	CGROUP=$CGROUP/victim start_command setsid "$@"
-	VICTIM=$CHILD
-}
-
 # hog NAME NICE: a busy process of that name on CPU 0, in a cgroup of its own and a session with that priority
 hog() {
 	mkdir "$CGROUP2/$CGROUP/$1"
 	cp "$BUILD/workloads/cpu_hog" "$WORK/$1$OWN"
 	CGROUP=$CGROUP/$1 ON_CPU=0 start_command setsid "$WORK/$1$OWN"
 	go_ahead "$CHILD" "$2"
-}
-
-# follow: starts the daemon with a rule that never fires, so that the victim is a target before a capture of it begins
-follow() {
-	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 10s/10s'
-	daemon_start
-}
-
-# is_old: whether the victim has lived for two of the spans in which the kernel programs sum: where one of these is in part
-# before the capture, its time counts evenly
-is_old() {
-	awk -v now="$(cut -d ' ' -f 1 /proc/uptime)" -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); exit now - $20 / hz < 2.2 }' "/proc/$VICTIM/stat"
-}
-
-# begin: begins a capture on demand of the victim
-begin() {
-	await 10 is_old
-	"$BUILD/bourdon" --db "$DB" capture --for 1h --comm "$OWN" > "$WORK/capture.out" 2>&1 &
-	ASKED=$!
-	CHILDREN+=("$ASKED")
-	await_status 30 '.captures | length == 1'
-}
-
-# finish: ends it, and sets SPAN, its ns
-finish() {
-	kill -INT "$ASKED"
-	wait "$ASKED" || { cat "$WORK/capture.out" >&2; false; }
-	sql 'SELECT * FROM account' >&2
-	sql 'SELECT * FROM blame_share' >&2
-	sql "SELECT printf('%s %s', then_account, where_text) FROM blame WHERE wait = 'lock'" >&2
-	SPAN=$(sql 'SELECT ended_at - triggered_at FROM capture')
-}
-
-# waited PID: how long all its threads have waited for a CPU so far, as the kernel counts it
-waited() {
-	cat "/proc/$1/task"/*/schedstat | awk '{ sum += $2 } END { printf "%.0f\n", sum }'
-}
-
-has_waited() {
-	(($(waited "$1") >= $2))
-}
-
-# await_waited SECONDS: until the victim has waited so much longer
-await_waited() {
-	await 60 has_waited "$VICTIM" $(($(waited "$VICTIM") + $1 * 1000000000))
-}
-
-is_over() {
-	((SECONDS >= SLOT_OVER))
-}
-
-# slept: how often the victim has begun to wait so far
-slept() {
-	awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$VICTIM/status"
-}
-
-has_slept() {
-	(($(slept) >= $1))
 }
 
 # stop_victim: its threads leave their CPUs; begins and ends of its waits are then between two of these
@@ -103,22 +38,6 @@ stop_victim() {
 all_stopped() {
 	! grep -qL '^State:.T' "/proc/$VICTIM/task"/*/status
 	! grep -h '^State:' "/proc/$VICTIM/task"/*/status | grep -qv T
-}
-
-# account NAME: the ns of an account, of all victims
-account() {
-	sql "SELECT ifnull(sum(ns), 0) FROM account WHERE account = '$1'"
-}
-
-# adds_up THREADS: the accounts are the life of so many threads in the span, within 2 % or 10 ms for each
-adds_up() {
-	local sum life=$(($1 * SPAN)) off
-	sum=$(sql 'SELECT sum(ns) FROM account')
-	off=$((sum > life ? sum - life : life - sum))
-	echo "accounts: $sum ns of $life" >&2
-	((off * 50 <= life || off <= $1 * 10000000))
-	# each ns of waiting is blamed once
-	[ "$(sql "SELECT (SELECT sum(ns) FROM blame) = (SELECT sum(ns) FROM account WHERE account NOT IN ('ran', 'sleep', 'rest'))")" = 1 ]
 }
 
 # percent_is MOST PERCENT WHERE: the blame of these rows, of what is waited for a CPU
@@ -334,6 +253,47 @@ has_peer() {
 	adds_up 1
 	(($(account memory) > 0))
 	[ "$(sql "SELECT 100 * ns >= 90 * (SELECT sum(ns) FROM blame WHERE wait = 'memory') FROM blame WHERE wait = 'memory' AND role = 'limit'")" = 1 ]
+	local where
+	where=$(sql "SELECT where_text FROM blame WHERE wait = 'memory' AND role = 'limit'")
+	if [[ -n ${MEMORY_CGROUP-} ]]; then
+		[[ -n $where && ${MEMORY_CGROUP##*/} == "$where"* ]]
+	else
+		[ "$where" = "/$CGROUP" ]
+	fi
+}
+
+@test "a process that was asked for by its id counts without another one of its name and cgroup" {
+	own_workload cpu_hog
+	load
+	follow
+	ON_CPU=1 victim "$WORK/$OWN" --threads 3
+	ON_CPU=0 victim "$WORK/$OWN"
+	begin --pid "$VICTIM"
+	await_cpu "$VICTIM" 1500
+	finish
+	[ "$(sql 'SELECT DISTINCT threads FROM account')" -eq 1 ]
+	local sum
+	sum=$(sql 'SELECT sum(ns) FROM account')
+	# since the first walk over all processes, which comes a moment after the request
+	((sum * 50 <= SPAN * 51 && sum * 10 >= SPAN * 9))
+}
+
+@test "the command bourdon is the recorder, and another program of that name is not" {
+	own_workload cpu_hog
+	load
+	follow
+	mkdir "$CGROUP2/$CGROUP/command" "$CGROUP2/$CGROUP/a"
+	cp "$BUILD/workloads/cpu_hog" "$WORK/bourdon"
+	CGROUP=$CGROUP/a ON_CPU=0 start_command setsid "$WORK/bourdon"
+	# shellcheck disable=SC2016 # the inner shell expands it
+	CGROUP=$CGROUP/command ON_CPU=0 start_command setsid bash -c 'echo ready; while :; do "$@" > /dev/null; done' bash "$BUILD/bourdon" --db "$DB" list
+	ON_CPU=0 victim "$WORK/$OWN"
+	begin
+	await_waited 5
+	finish
+	# while a process ends, it has no file any more
+	[ "$(sql "SELECT sum(ns) FILTER (WHERE role = 'recorder') * 2 > sum(ns) FROM blame WHERE program = 'bourdon' AND cgroup = '/$CGROUP/command'")" = 1 ]
+	[ "$(sql "SELECT DISTINCT role FROM blame WHERE program = 'bourdon' AND cgroup = '/$CGROUP/a'")" = other ]
 }
 
 @test "whom root's policy denies has no name" {

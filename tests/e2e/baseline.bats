@@ -37,13 +37,15 @@ baselines() {
 	start cpu_hog --threads 1
 	daemon_start
 	await 60 baselines 2
-	[ "$(sql "SELECT DISTINCT rule, resource, kind, trigger_mode, incident_id, cause, cgroup, state FROM capture")" = \
+	[ "$(sql "SELECT DISTINCT rule, resource, kind, trigger_mode, incident_id, verdict, cgroup, state FROM capture")" = \
 		'web|||baseline||||complete' ]
 	# nothing was recorded after the moment that the baseline is of
 	[ "$(sql 'SELECT count(*) FROM capture WHERE ended_at <> triggered_at')" = 0 ]
 	[ "$(sql "SELECT count(*) FROM sample WHERE kind = 'on-cpu' AND second >= 0")" = 0 ]
 	[ "$(sql 'SELECT count(*) FROM incident')" = 0 ]
 	[ "$(sql 'SELECT count(*) FROM usage')" = 0 ]
+	# where the time of the history went
+	[ "$(sql "SELECT (SELECT count(DISTINCT capture_id) FROM account WHERE account = 'ran') = (SELECT count(*) FROM capture)")" = 1 ]
 	# one CPU of five seconds of history: 235 samples, as far as the machine let the workload run
 	[ "$(sql "SELECT min(sample_count) > 0, max(sample_count - interval_count) <= 250 FROM capture")" = '1|1' ]
 	await_sql 60 "SELECT count(*) > 0 FROM hot_function WHERE function = 'burn_cpu' AND percent > 50" 1

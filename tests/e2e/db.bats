@@ -51,7 +51,7 @@ record_one() {
 # stacks DATABASE ID: prints the stacks of a capture, and what else every reader sees of it
 stacks() {
 	"$BUILD/bourdon" --db "$1" folded "$2" | sort
-	sql "SELECT rule, triggered_at, ended_at, observed_us, expected_samples, received_samples, cause, because FROM capture
+	sql "SELECT rule, triggered_at, ended_at, observed_us, expected_samples, received_samples, verdict, victim, waited_ns, blamed_percent FROM capture
 		WHERE capture_id = $2" "$1"
 	sql "SELECT comm, tgid, tid, kind, second, samples, weight_ns, times, hex(hash) FROM sample JOIN process
 		USING(process_id) JOIN stack USING(stack_id) WHERE capture_id = $2 ORDER BY 2, 3, 9, 4, 5, 8" "$1"

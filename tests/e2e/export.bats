@@ -336,7 +336,7 @@ hostile_database() {
 		sql+="UPDATE frame_row SET function = $name || frame_id, file = $name WHERE frame_id % ${#NAMES[@]} = $i;"
 		sql+="UPDATE killed SET comm = $name, by_comm = $name WHERE rowid % ${#NAMES[@]} = $i;"
 		sql+="UPDATE pressure SET scope = $name WHERE scope <> 'system' AND capture_id % ${#NAMES[@]} = $i;"
-		sql+="UPDATE capture SET rule = $name, cause = $name, because = $name, note = $name, cgroup = $name WHERE capture_id % ${#NAMES[@]} = $i;"
+		sql+="UPDATE capture SET rule = $name, verdict = $name, victim = $name, note = $name, cgroup = $name WHERE capture_id % ${#NAMES[@]} = $i;"
 		sql+="UPDATE run SET hostname = $name, kernel = $name WHERE run_id % ${#NAMES[@]} = $i;"
 	done
 	sqlite3 "$DB" "$sql"

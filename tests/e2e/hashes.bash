@@ -40,7 +40,7 @@ assert_hashes() {
 	if ! grep -qE '^user [0-9A-F]{32} [^ ]*main;chain_outer;chain_inner$' "$1" ||
 		! grep -qE '^kernel [0-9A-F]{32} [^ ]*sleeper_main;chain_sleep;[^ ]*schedule' "$1"; then
 		cat "$1"
-		sql 'SELECT state, cause FROM capture; SELECT kind, samples, stack FROM hot_stack LIMIT 20; SELECT * FROM unwind_quality'
+		sql 'SELECT state, verdict FROM capture; SELECT kind, samples, stack FROM hot_stack LIMIT 20; SELECT * FROM unwind_quality'
 		return 1
 	fi
 }

@@ -162,10 +162,10 @@ honest_stack() {
 
 # honest_check_capture ID CPU_NS PID: checks one capture. Sets HONEST_HZ, and adds its samples to HONEST_COUNTED.
 honest_check_capture() {
-	local failed=0 hz cause counted expected whole daemons stalled
-	IFS='|' read -r hz cause daemons < <(sql "SELECT hz, cause, received_samples || ' of ' || expected_samples FROM capture WHERE capture_id = $1")
-	[[ -n $cause && $cause != undetermined ]] || {
-		echo "honest: capture $1: cause: '$cause': $(sql "SELECT because FROM capture WHERE capture_id = $1")"
+	local failed=0 hz verdict counted expected whole daemons stalled
+	IFS='|' read -r hz verdict daemons < <(sql "SELECT hz, verdict, received_samples || ' of ' || expected_samples FROM capture WHERE capture_id = $1")
+	[[ -n $verdict && $verdict != undetermined ]] || {
+		echo "honest: capture $1: verdict: '$verdict', not examined: $(sql "SELECT not_examined FROM capture WHERE capture_id = $1")"
 		failed=1
 	}
 	counted=$(sql "SELECT ifnull(sum(samples), 0) FROM sample JOIN process USING(process_id)
@@ -198,7 +198,7 @@ honest_check_capture() {
 		grep -Ev "^[0-9]+ eh-frame root $(honest_stack)\$" "$WORK/honest.$1" | head -n 20
 		failed=1
 	}
-	echo "honest: capture $1: $counted samples of $expected expected ($(($2 / 1000000)) ms; the daemon: $daemons), $whole whole and named, cause: $cause; losses:" \
+	echo "honest: capture $1: $counted samples of $expected expected ($(($2 / 1000000)) ms; the daemon: $daemons), $whole whole and named, verdict: $verdict; losses:" \
 		"$(sql "SELECT group_concat(reason || ' ' || events, ', ') FROM loss WHERE capture_id = $1 AND events > 0")"
 	return "$failed"
 }

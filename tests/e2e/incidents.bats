@@ -49,7 +49,7 @@ complete() {
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" "$1"
 }
 
-@test "three rules that fire for one noise are one incident: what came first, and one cause" {
+@test "three rules that fire for one noise are one incident: what came first, and one verdict" {
 	load
 	mkdir "$CGROUP2/$CGROUP"/{web,shop,noise}
 	own_workload cpu_hog
@@ -74,10 +74,10 @@ complete() {
 	complete 3
 	[ "$(sql "SELECT count(*), sum(captures), sum(ended_at IS NULL) FROM incident")" = '1|3|0' ]
 	[ "$(sql "SELECT count(DISTINCT incident_id) FROM capture")" -eq 1 ]
-	# the cpu pressure came first, and explains the incident
-	[ "$(sql "SELECT i.resource, c.resource, i.cause = c.cause, i.because = c.because FROM incident i
+	# the cpu pressure came first, and what waited longest for others explains the incident
+	[ "$(sql "SELECT i.resource, c.resource, i.verdict = c.verdict, i.blamed_percent = c.blamed_percent FROM incident i
 		JOIN capture c ON c.capture_id = i.explained_by")" = 'cpu|cpu|1|1' ]
-	[ "$(sql "SELECT count(*) FROM incident WHERE cause = 'competing processes'")" -eq 1 ]
+	[ "$(sql "SELECT count(*) FROM incident WHERE verdict = 'neighbour'")" -eq 1 ]
 	[ "$(sql "SELECT group_concat(resource) FROM (SELECT resource FROM incident_capture ORDER BY after_ns)")" = cpu,cpu,io ]
 	# onset and trigger of each: within the window that fired, or before
 	[ "$(sql "SELECT count(*) FROM capture WHERE onset_at < triggered_at AND onset_at >= triggered_at - 17e9")" -eq 3 ]

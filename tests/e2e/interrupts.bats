@@ -59,7 +59,7 @@ captured() {
 	recorded
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	sql 'SELECT kind, number, name, count, ns, percent FROM interrupt ORDER BY ns DESC LIMIT 5' >&2
-	sql 'SELECT cause, because FROM capture' >&2
+	sql 'SELECT verdict, victim, blamed_percent FROM capture' >&2
 }
 
 @test "a flood of datagrams is NET_RX: as often as the kernel counts, and at most as long" {

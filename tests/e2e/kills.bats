@@ -63,26 +63,26 @@ suppressed() {
 	await_log 60 'fired: .* was killed for lack of memory'
 	stored 1
 	sql 'SELECT * FROM capture' >&2
-	[ "$(sql 'SELECT rule, trigger_mode, resource, kind, stall_us, window_us, observed_us, cgroup, cause FROM capture')" = \
+	[ "$(sql 'SELECT rule, trigger_mode, resource, kind, stall_us, window_us, observed_us, cgroup, verdict FROM capture')" = \
 		"kills|kill||||||/$CGROUP|kill" ]
 	[ "$(sql 'SELECT at = triggered_at, how, role, comm, tgid, limit_cgroup, limit_bytes FROM killed JOIN capture USING(capture_id)
 		WHERE tgid = '"$victim")" = "1|oom|target|$OWN|$victim|$(limit)|$((64 << 20))" ]
 	# it ran before the kill, and grew by what it took; after it, it gives its memory back
 	[ "$(sql "SELECT sum(samples) > 20 FROM sample JOIN process USING(process_id) WHERE tgid = $victim AND kind = 'on-cpu' AND second < 0")" = 1 ]
 	[ "$(sql "SELECT grown_bytes > 30 << 20 FROM memory_group WHERE program = '$OWN'")" = 1 ]
-	[ "$(sql 'SELECT captures, resource, cause FROM incident')" = '1||kill' ]
-	[[ $(sql 'SELECT because FROM capture') == "${OWN}[$victim] in /$CGROUP, which held "*" MiB, was killed by the kernel, because $(limit) had used up its 64.0 MiB; ${OWN}[$victim] in /$CGROUP grew most, by "* ]]
+	[ "$(sql 'SELECT captures, resource, verdict FROM incident')" = '1||kill' ]
+	[ "$(sql 'SELECT killed_comm, killed_tgid, killed_how, limit_cgroup, limit_value FROM capture')" = "$OWN|$victim|oom|$(limit)|$((64 << 20))" ]
 
 	run "$BUILD/bourdon" --db "$DB" why
 	echo "$output" >&2
 	[ "$status" -eq 0 ]
 	[[ ${lines[0]} == 'kill: capture 1 on '*', rule kills' ]]
-	[[ ${lines[1]} == "  killed    ${OWN}[$victim] in "*": OOM kill at a limit of 64 MiB" ]]
-	[[ ${lines[3]} == "  culprit   $OWN"*" grew by "* ]]
+	[[ ${lines[1]} == "  killed    ${OWN}[$victim] in "* ]]
+	[[ $output == *", killed by the kernel:"*" of 64 MiB of "*"  grew      $OWN"*" grew by "* ]]
 	[[ $output != *'  short  '* ]]
 	run "$BUILD/bourdon" --db "$DB" why --json
-	[ "$(jq -r '.answer | [.cause, .killed_comm, .killed_tgid, .killed_how, .culprit_program] | join(" ")' <<< "$output")" = \
-		"kill $OWN $victim oom $OWN" ]
+	[ "$(jq -r '.answer | [.verdict, .killed_comm, .killed_tgid, .killed_how] | join(" ")' <<< "$output")" = \
+		"kill $OWN $victim oom" ]
 	run "$BUILD/bourdon" --db "$DB" why --full
 	[[ $output == *'trigger   kill, on cgroup '*'who grew by '* ]]
 	run "$BUILD/bourdon" --db "$DB" list
@@ -103,7 +103,7 @@ suppressed() {
 	[ "$(grep -c '^BOURDON_RESOURCE' "$STATE_DIR/hook/capture-1")" = 0 ]
 	"$BUILD/bourdon" --db "$DB" db check
 	"$BUILD/bourdon" db merge "$STATE_DIR/merged.db" "$DB"
-	for sums in 'rule, trigger_mode, resource, cause, because FROM capture' 'resource, cause FROM incident' \
+	for sums in 'rule, trigger_mode, resource, verdict, killed_comm, limit_value FROM capture' 'resource, verdict FROM incident' \
 		'how, comm, tgid, limit_cgroup, limit_bytes FROM killed' 'triggers FROM rule'; do
 		[ "$(sql "SELECT $sums" "$STATE_DIR/merged.db")" = "$(sql "SELECT $sums")" ]
 	done
@@ -176,7 +176,7 @@ suppressed() {
 	[ "$(sql "SELECT how, role, tgid, by_comm, by_unit FROM killed WHERE tgid = $victim")" = \
 		"oomd|target|$victim|systemd-oomd|systemd-oomd.service" ]
 	run "$BUILD/bourdon" --db "$DB" why
-	[[ ${lines[1]} == "  killed    ${OWN}[$victim] in "*': killed by systemd-oomd' ]]
+	[[ ${lines[1]} == "  killed    ${OWN}[$victim] in "* && $output == *'killed by systemd-oomd'* ]]
 }
 
 @test "--check-config tells of mistakes in on_kill, each with its line" {

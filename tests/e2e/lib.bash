@@ -61,10 +61,14 @@ bourdon_teardown() {
 	! mountpoint -q "$WORK/bpf" || umount "$WORK/bpf"
 	! mountpoint -q "$RUN_DIR/bpf" || umount "$RUN_DIR/bpf"
 	cgroup_remove
+	# whatever a test recorded, its rows alone give the verdict that bourdond wrote
+	local differs=0
+	[[ ! -s ${DB-} ]] || ! "$BUILD/bourdon" --db "$DB" db check 2> /dev/null | grep 'is not what its rows say' >&2 || differs=1
 	# a build with SECCOMP_LOG=1 names unlisted calls in these logs, which are removed with $WORK
 	grep -hs 'is not in policy/' "$WORK"/*.log >&2 || true
 	[[ -z ${KEEP_LOGS-} || ! -e $WORK/daemon.log ]] || cp "$WORK/daemon.log" "$KEEP_LOGS/${WORK##*/}.log"
 	rm -rf "$WORK"
+	return "$differs"
 }
 
 # private_bpffs MODE: puts the pins on a BPF file system of the test's own. systemd mounts /sys/fs/bpf with

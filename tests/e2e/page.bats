@@ -249,7 +249,7 @@ make_hostile() {
 			(3, '''\"\`\$(id)\`\"'''), (4, 'a' || char(10) || 'b;c 7'), (5, char(8238) || 'gpj.exe'), (6, CAST(x'ffc08080' AS TEXT)),
 			(7, '\u003cscript\u003e'), (8, '<!--<script>'), (9, '\${alert(1)}'), (10, '__proto__'), (11, 'constructor')"
 	for column in frame_row.function frame_row.file module.path process.comm process.cgroup process.unit process.exe thread.thread capture.rule \
-		capture.cause capture.because capture.cgroup rule.rule rule.source run.hostname run.kernel statistic.name statistic.scope machine_time.part \
+		capture.verdict capture.victim capture.cgroup rule.rule rule.source run.hostname run.kernel statistic.name statistic.scope machine_time.part \
 		pressure.scope loss.reason; do
 		table=${column%.*}
 		case $table in

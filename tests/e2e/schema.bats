@@ -172,7 +172,7 @@ ms_of() {
 
 @test "2. why it fired" {
 	ask 2 capture="$FIRST"
-	[ "$(head -n 1 "$BATS_TEST_TMPDIR/answer")" = "$(sql "SELECT 'cause', cgroup, cause, because FROM capture WHERE capture_id = $FIRST")" ]
+	[ "$(head -n 1 "$BATS_TEST_TMPDIR/answer")" = "$(sql "SELECT 'verdict', victim, verdict, blamed_percent || ' %' FROM capture WHERE capture_id = $FIRST")" ]
 	# the other program and cpu_hog used CPU time in the cgroup
 	[ "$(answer "\$1 == \"cpu.stat\" && \$2 == \"/$CGROUP\" && \$3 == \"usage_usec\" && \$4 > 500000")" -eq 1 ]
 }
@@ -320,7 +320,7 @@ ms_of() {
 }
 
 @test "19. how a rule's captures changed" {
-	plant "UPDATE capture SET triggered_at = triggered_at - 86400 * 1000000000, cause = 'planted' WHERE capture_id = 2;
+	plant "UPDATE capture SET triggered_at = triggered_at - 86400 * 1000000000, verdict = 'planted' WHERE capture_id = 2;
 		UPDATE loss SET events = 5 WHERE capture_id = 2 AND reason = 'samples-missing'"
 	ask 19 rule=own
 	[ "$(answer "\$1 == \"$(sql "SELECT date(triggered_at / 1000000000, 'unixepoch') FROM capture WHERE capture_id = 2")\" && \$3 == \"planted\" && \$4 == 1 && \$6 == 5")" -eq 1 ]

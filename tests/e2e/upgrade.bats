@@ -300,7 +300,7 @@ version() {
 # all_kept: the example's captures and samples are as they were
 all_kept() {
 	local query
-	for query in 'SELECT capture_id, run_id, rule, resource, triggered_at, state, cause, because FROM capture WHERE capture_id <= 5' \
+	for query in 'SELECT capture_id, run_id, rule, resource, triggered_at, state, onset_at FROM capture WHERE capture_id <= 5' \
 		'SELECT capture_id, stack_id, thread_id, class, second, samples, weight_ns, times FROM sample_row WHERE capture_id <= 5'; do
 		cmp <(sql "$query ORDER BY 1, 2, 3, 4, 5") <(sql "$query ORDER BY 1, 2, 3, 4, 5" "file:$EXAMPLE?immutable=1") || return
 	done
@@ -326,6 +326,9 @@ all_kept() {
 	await_log 60 'captured [0-9]+ stacks of rule cpu'
 	[ "$(version)" -eq 1000 ]
 	all_kept
+	# nothing told then who waited for whom
+	[ "$(sql 'SELECT DISTINCT verdict, verdict_version, not_examined FROM capture WHERE capture_id <= 5')" = 'undetermined|0|accounts' ]
+	[ "$(sql 'SELECT count(*) FROM incident WHERE verdict IS NULL')" -eq 0 ]
 	[ "$(sql "SELECT state, grade, (SELECT sum(samples) > 0 FROM sample s WHERE s.capture_id = c.capture_id AND second >= 0)
 		FROM capture c WHERE capture_id = (SELECT max(capture_id) FROM capture) AND rule = 'cpu'")" = 'complete|none|1' ]
 	daemon_stop TERM

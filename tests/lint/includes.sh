@@ -14,6 +14,7 @@ cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
 # name only the rooms listed before it, so that rooms cannot form a circle.
 ROOMS='
 common
+common/verdict       common
 policy               common
 bpf                  common/abi.h common/kernel_functions.h common/policy_denial.h
 loader/grant         common
@@ -22,15 +23,15 @@ consumer/process     common
 consumer/rules       common consumer/process
 consumer/target      common consumer/process consumer/rules
 consumer/watch       common consumer/process consumer/rules
-consumer/capture     common consumer/process consumer/rules consumer/target
+consumer/capture     common common/verdict/roles.h consumer/process consumer/rules consumer/target
 consumer/symbolizer  common consumer/process
 consumer/sql         common
 consumer/kept        common consumer/process consumer/sql
 consumer/symbols     common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer consumer/kept
 consumer/unwind      common consumer/process consumer/rules consumer/symbolizer consumer/kept consumer/symbols
-consumer/store       common consumer/sql consumer/process consumer/rules consumer/target consumer/capture consumer/kept consumer/symbols consumer/unwind
+consumer/store       common common/verdict consumer/sql consumer/process consumer/rules consumer/target consumer/capture consumer/kept consumer/symbols consumer/unwind
 consumer             common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer consumer/sql consumer/kept consumer/symbols consumer/unwind consumer/store
-report               common consumer/sql consumer/symbolizer consumer/symbols consumer/store consumer/rules/cgroup_parts.h
+report               common common/verdict consumer/sql consumer/symbolizer consumer/symbols consumer/store consumer/rules/cgroup_parts.h
 '
 # `loader` does not name loader/grant: no code of the helper is linked into bourdon-load.
 

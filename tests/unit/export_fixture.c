@@ -14,9 +14,9 @@ static const char facts_sql[] =
 	"INSERT INTO run(run_id, started_at, version, abi, kernel, hostname, cpus, hz)"
 	" VALUES(1, 1, '0.1.0', 1, '6.18', 'host', 2, 47);"
 	"INSERT INTO capture(capture_id, run_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, triggered_at,"
-	" began_at, ended_at, history_ns, state, observed_us, hz, cause, because) VALUES(1, 1, 'web', 'io', 'some', 1000, 1000000,"
+	" began_at, ended_at, history_ns, state, observed_us, hz, verdict, victim) VALUES(1, 1, 'web', 'io', 'some', 1000, 1000000,"
 	" 'kernel', '/web', 1790000100000000000, 1790000098000000000, 1790000103000000000, 2000000000, 'complete', 2000, 47,"
-	" 'a slow disk', 'it took 20 ms');"
+	" 'device', 'web in web.service');"
 	"INSERT INTO module(module_id, path, build_id, version, kind) VALUES(1, '[kernel]', 'cafe', '', 'kernel'),"
 	" (2, '/usr/bin/web', 'beef01', '', 'file'), (3, 'ext4', NULL, '1', 'module'), (4, '[jit]', NULL, '1', 'jit');"
 	"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, file, line, inlined) VALUES"
@@ -142,7 +142,7 @@ void export_fixture_make_hostile(const struct export_fixture *fixture)
 			"UPDATE killed SET comm = %s, unit = %s, by_comm = %s WHERE %d = 4;"
 			"UPDATE pressure SET scope = %s, resource = %s WHERE %d = 2;"
 			"UPDATE thread_state SET state = %s WHERE %d = 2;"
-			"UPDATE capture SET rule = %s, resource = %s, kind = %s, cgroup = %s, cause = %s, because = %s, note = %s WHERE %d = 3;"
+			"UPDATE capture SET rule = %s, resource = %s, kind = %s, cgroup = %s, verdict = %s, victim = %s, note = %s WHERE %d = 3;"
 			"UPDATE run SET hostname = %s, kernel = %s, version = %s WHERE %d = 7;",
 			name, name, name, name, names, i, name, names, i, name, name, names, i, name, name,
 			names, i, name, name, name, i, name, name, i, name, i, name, name, name, name, name,

@@ -25,9 +25,9 @@ static const char rows_sql[] =
 	" (1, 1, 'web', 'r.conf:1', '*', 'cgroup', 1, 2000000000, 2000000000, 1000000000), (2, 2, " NAME_QUOTES
 	", " NAME_SCRIPT ", " NAME_TITLE ", 'cgroup', 1, 1, 1, 1);"
 	"INSERT INTO capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup,"
-	" triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, cause, because) VALUES"
+	" triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, verdict, victim) VALUES"
 	" (1, 1, 1, 'web', 'io', 'some', 100000, 1000000, 'kernel', '/web', 1790000000000000000, 1789999998000000000,"
-	" 1790000002000000000, 2000000000, 'complete', 400000, 50, 2000000000, 'its own I/O', 'web[11] wrote'),"
+	" 1790000002000000000, 2000000000, 'complete', 400000, 50, 2000000000, 'own I/O', 'web in web.service'),"
 	" (2, 2, 2, " NAME_QUOTES ", 'cpu', 'some', 1000, 1000000, 'kernel', " NAME_SCRIPT
 	", 1790000100000000000, 1790000098000000000, 1790000102000000000, 2000000000, 'complete', 1, 50, NULL, " NAME_COMMENT
 	", " NAME_TITLE ");"

@@ -295,7 +295,7 @@ int commit(struct store_fixture *fixture, const struct capture *capture, bool un
 
 	resolve_by_hand(capture, unnamed, "", &resolved);
 	result = store_commit_capture(fixture->store, capture, &resolved, fixture->mappings, &(int64_t){ 0 },
-				      &(struct cause){ 0 });
+				      &(struct stored_verdict){ 0 });
 	resolved_free(&resolved);
 	return result;
 }
@@ -319,7 +319,7 @@ void expect_commit_resolved(struct store_fixture *fixture, const struct capture 
 			    const struct resolved *resolved)
 {
 	expect_stored(fixture, store_commit_capture(fixture->store, capture, resolved, fixture->mappings,
-						    &(int64_t){ 0 }, &(struct cause){ 0 }));
+						    &(int64_t){ 0 }, &(struct stored_verdict){ 0 }));
 }
 
 struct capture *large_capture(struct dice *dice, uint32_t stacks)

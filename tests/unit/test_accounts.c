@@ -3,6 +3,7 @@
  * Shows that a capture's accounts are the kernel's sums of its span, that each waiting nanosecond is blamed once, on whom, and
  * that the database says the same.
  */
+#include "common/clock.h"
 #include "common/shared_text.h"
 #include "consumer/capture/blame.h"
 #include "tests/unit/store_fixture.h"
@@ -54,10 +55,12 @@ END_TEST
 /* ---- a capture ---- */
 
 /* Covers all but the cgroup 9; cgroups 1 and 2 are of one unit. */
-static bool covers(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, const char **ret_cgroup)
+static bool covers(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
+		   const char **ret_cgroup)
 {
 	(void)user;
 	(void)comm;
+	(void)tgid;
 	*ret_cgroup = cgroup_id == 1   ? "/system.slice/web.service"
 		      : cgroup_id == 2 ? "/system.slice/web.service/in"
 				       : NULL;
@@ -68,11 +71,11 @@ static const char *path(void *user, uint64_t cgroup_id)
 {
 	const char *cgroup = NULL;
 
-	covers(user, NULL, cgroup_id, &cgroup);
+	covers(user, NULL, cgroup_id, 0, &cgroup);
 	return cgroup_id == 3 ? "/batch" : cgroup;
 }
 
-static const struct accounts_scope scope = { covers, path, NULL };
+static const struct accounts_scope scope = { covers, path, NULL, false };
 
 /* A capture whose accounts are those that a test adds by its reading. */
 struct accounts_fixture {
@@ -150,7 +153,7 @@ static struct blame_rows make_rows(struct accounts_fixture *fixture)
 	struct blame_rows rows;
 
 	accounts_settle(&fixture->capture->accounts, &scope);
-	ck_assert_int_eq(blame_make(fixture->capture, &rows), 0);
+	ck_assert_int_eq(blame_make(fixture->capture, NULL, NULL, &rows), 0);
 	return rows;
 }
 
@@ -203,6 +206,8 @@ static const struct {
 	{ BLAME_NOBODY, "", 0, ROLE_NOBODY, NULL, NULL },
 	{ BLAME_DENIED, "", 0, ROLE_UNKNOWN, NULL, "denied" },
 	{ BLAME_UNSEEN, "", 0, ROLE_UNKNOWN, NULL, "unseen" },
+	{ BLAME_LIMIT, "web.service", 1, ROLE_LIMIT, NULL, "/system.slice/web.service" },
+	{ BLAME_LIMIT, "v1", 0, ROLE_LIMIT, NULL, "v1" },
 	{ BLAME_LIMIT, "", 0, ROLE_LIMIT, NULL, NULL },
 };
 
@@ -294,7 +299,7 @@ END_TEST
 
 START_TEST(a_wait_for_memory_is_the_limits_or_who_grew)
 {
-	const struct blame_key limit = key_of(1, ACCOUNT_MEMORY, BLAME_LIMIT, "", 0);
+	const struct blame_key limit = key_of(1, ACCOUNT_MEMORY, BLAME_LIMIT, "web.service", 1);
 	struct accounts_fixture fixture;
 	struct blame_rows rows;
 
@@ -310,7 +315,120 @@ START_TEST(a_wait_for_memory_is_the_limits_or_who_grew)
 	rows = make_rows(&fixture);
 	ck_assert_uint_eq(rows.count, 1);
 	ck_assert_int_eq(rows.rows[0].role, ROLE_LIMIT);
+	ck_assert_str_eq(rows.rows[0].where, "/system.slice/web.service");
 	ck_assert_uint_eq(rows.rows[0].ns, 1000);
+	blame_free(&rows);
+	fixture_free(&fixture);
+}
+END_TEST
+
+/* A disk that was busy for so long in a span of 10 s, and what all together moved; whether it is slow. */
+static const struct {
+	int64_t busy_ms, requests;
+	uint64_t own_bytes;
+	bool is_slow;
+} disks[] = {
+	{ 9000, 90, 4096, true },       { 9000, 0, 0, true }, /* it hangs */
+	{ 9000, 900, 4096, false },                           /* a hard disk */
+	{ 4000, 4, 4096, false },                             /* mostly idle */
+	{ 9000, 90, 1UL << 30, false },                       /* large requests */
+};
+
+START_TEST(a_wait_for_a_disk_that_is_slow_without_work_is_the_devices)
+{
+	struct kernel_stat stats[] = {
+		{ .source = "diskstats", .device = "sdb", .name = "reads", .after = disks[_i].requests },
+		{ .source = "diskstats", .device = "sdb", .name = "busy_ms", .after = disks[_i].busy_ms },
+		{ .source = "diskstats", .device = "sda", .name = "busy_ms", .after = 100 },
+	};
+	struct accounts_fixture fixture;
+	struct blame_rows rows;
+
+	fixture_make(&fixture);
+	put_usage(fixture.capture, disks[_i].own_bytes, 0);
+	fixture.capture->kernel_stats = (struct kernel_stats){
+		.stats = stats, .count = ARRAY_SIZE(stats), .from_ns = 1, .to_ns = 10 * CLOCK_SECOND_NS + 1
+	};
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_IO, 1000);
+	rows = make_rows(&fixture);
+	ck_assert_uint_eq(rows.count, 1);
+	ck_assert_int_eq(rows.rows[0].role, disks[_i].is_slow ? ROLE_DEVICE : ROLE_OWN);
+	ck_assert_pstr_eq(rows.rows[0].where, disks[_i].is_slow ? "sdb" : NULL);
+	ck_assert_uint_eq(rows.rows[0].ns, 1000);
+	blame_free(&rows);
+	fixture.capture->kernel_stats = (struct kernel_stats){ 0 };
+	fixture_free(&fixture);
+}
+END_TEST
+
+static double part_of(void *user, const struct victim_row *victim)
+{
+	ck_assert_str_eq(victim->program, "web");
+	return *(const double *)user;
+}
+
+/* Of what the victim's threads waited for each other; another program's is no lock. */
+START_TEST(locks_that_only_stacks_tell_are_moved)
+{
+	const struct blame_key own = key_of(1, ACCOUNT_PEER, BLAME_PROCESS, "web", 1),
+			       other = key_of(1, ACCOUNT_PEER, BLAME_PROCESS, "hog", 3);
+	const double parts[] = { 0.5, 1 };
+	struct accounts_fixture fixture;
+
+	fixture_make(&fixture);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_PEER, 1000);
+	add_blame(&fixture, &own, 800);
+	add_blame(&fixture, &other, 200);
+	accounts_settle(&fixture.capture->accounts, &scope);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		struct blame_rows rows;
+
+		ck_assert_int_eq(blame_make(fixture.capture, part_of, (void *)&parts[i], &rows), 0);
+		ck_assert_uint_eq(rows.victims[0].ns[ACCOUNT_LOCK], (uint64_t)(800 * parts[i]));
+		ck_assert_uint_eq(rows.victims[0].ns[ACCOUNT_PEER], 1000 - (uint64_t)(800 * parts[i]));
+		ck_assert_uint_eq(rows.count, i ? 2 : 3);
+		ck_assert_uint_eq(rows.rows[0].wait, ACCOUNT_LOCK);
+		ck_assert_int_eq(rows.rows[0].role, ROLE_OWN);
+		blame_free(&rows);
+	}
+	fixture_free(&fixture);
+}
+END_TEST
+
+/* Of two processes of one name and cgroup, one was asked for. */
+static bool covers_one(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
+		       const char **ret_cgroup)
+{
+	covers(user, comm, cgroup_id, tgid, ret_cgroup);
+	return tgid == 10;
+}
+
+START_TEST(a_single_process_counts_without_its_siblings)
+{
+	static const struct accounts_scope one = { covers_one, path, NULL, true };
+	struct accounts_fixture fixture;
+	struct blame_rows rows;
+	const uint32_t tgids[] = { 0, 10, 11 };
+
+	fixture_make(&fixture);
+	fixture.reading.scope = &one;
+	for (uint32_t i = 0; i < ARRAY_SIZE(tgids); i++) {
+		struct victim_sums sums = { .comm = "web", .cgroup_id = 1, .tgid = tgids[i] };
+		struct away_record record = { .header = { RECORD_AWAY, sizeof(record) },
+					      .account = ACCOUNTS,
+					      .tgid = tgids[i],
+					      .cgroup_id = 1,
+					      .comm = "web" };
+
+		put(sums.slots[ACCOUNT_RAN], NOW - SLOT, 100U << i);
+		ck_assert_int_eq(accounts_add_victim(&fixture.reading, i + 1, &sums), 0);
+		ck_assert_int_eq(accounts_add_away(&fixture.reading, (const char *)&record, sizeof(record)),
+				 sizeof(record));
+	}
+	rows = make_rows(&fixture);
+	ck_assert_uint_eq(rows.victims_count, 1);
+	ck_assert_uint_eq(rows.victims[0].ns[ACCOUNT_RAN], 200);
+	ck_assert_uint_eq(rows.victims[0].threads, 1);
 	blame_free(&rows);
 	fixture_free(&fixture);
 }
@@ -448,6 +566,10 @@ SUITE(accounts)
 	tcase_add_test(rows, what_no_party_has_is_unknown);
 	tcase_add_test(rows, waits_for_a_disk_are_divided_by_bytes);
 	tcase_add_test(rows, a_wait_for_memory_is_the_limits_or_who_grew);
+	tcase_add_loop_test(rows, a_wait_for_a_disk_that_is_slow_without_work_is_the_devices, 0,
+			    ARRAY_SIZE(disks));
+	tcase_add_test(rows, locks_that_only_stacks_tell_are_moved);
+	tcase_add_test(rows, a_single_process_counts_without_its_siblings);
 	tcase_add_test(rows, a_crowd_keeps_its_time_and_loses_its_names);
 	tcase_add_test(rows, the_database_says_the_same);
 	suite_add_tcase(suite, rows);

@@ -24,9 +24,10 @@
 #define HOSTILE "ng\x1b]0;x\x07inx\nPRIORITY=0\xff\xe2\x80\xae<b>\"'"
 #define HOSTILE_SAFE "ng\\x1b]0;x\\x07inx\\x0aPRIORITY=0\\xff\\xe2\\x80\\xae<b>\"'"
 
-static const struct cause competing = {
-	.verdict = CAUSE_COMPETING,
-	.because = "hog ×4 in batch.service took 8.50 s of CPU time",
+static const struct stored_verdict neighbour = {
+	.kind = VERDICT_NEIGHBOUR,
+	.blamed_percent = 64.25,
+	.headline = "neighbour: hog in batch.service took 64 % of the wait",
 	.culprit = "hog ×4 in batch.service",
 };
 
@@ -48,7 +49,7 @@ static char *fields_of(const struct announced *announced)
 START_TEST(a_capture_of_a_rule)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
-	const struct announced announced = { capture, 42, &competing };
+	const struct announced announced = { capture, 42, &neighbour };
 	_cleanup_free_ char *text = NULL;
 
 	/* the innermost unit counts */
@@ -57,7 +58,7 @@ START_TEST(a_capture_of_a_rule)
 	text = fields_of(&announced);
 	ck_assert_str_eq(
 		text,
-		"MESSAGE=capture 42, rule web: memory some stalled 8 % of 1.0 s, on /system.slice/web.service/worker; competing processes: hog ×4 in batch.service took 8.50 s of CPU time\n"
+		"MESSAGE=capture 42, rule web: memory some stalled 8 % of 1.0 s, on /system.slice/web.service/worker; neighbour: hog in batch.service took 64 % of the wait\n"
 		"MESSAGE_ID=9f8b8a2aec894c2ba7be965f985b1066\n"
 		"PRIORITY=5\n"
 		"SYSLOG_IDENTIFIER=bourdond\n"
@@ -65,6 +66,9 @@ START_TEST(a_capture_of_a_rule)
 		"BOURDON_STATE=complete\n"
 		"BOURDON_TRIGGERED_USEC=1700000000123456\n"
 		"BOURDON_SAMPLES=1\n"
+		"BOURDON_CAUSE=neighbour\n"
+		"BOURDON_CULPRIT=hog ×4 in batch.service\n"
+		"BOURDON_BLAMED_PERCENT=64.2\n"
 		"BOURDON_RULE=web\n"
 		"BOURDON_RESOURCE=memory\n"
 		"BOURDON_KIND=some\n"
@@ -72,11 +76,8 @@ START_TEST(a_capture_of_a_rule)
 		"BOURDON_STALLED_PERCENT=7.8\n"
 		"BOURDON_WINDOW_USEC=1000000\n"
 		"BOURDON_THRESHOLD_USEC=50000\n"
-		"BOURDON_CAUSE=competing processes\n"
-		"BOURDON_CULPRIT=hog ×4 in batch.service\n"
 		"BOURDON_SCOPE=cgroup\n"
 		"BOURDON_UNIT=web.service\n"
-		"BOURDON_BECAUSE=hog ×4 in batch.service took 8.50 s of CPU time\n"
 		"BOURDON_CGROUP=/system.slice/web.service/worker\n");
 }
 END_TEST
@@ -84,40 +85,42 @@ END_TEST
 START_TEST(a_capture_of_a_kill)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
-	const struct cause why = { .verdict = CAUSE_KILL,
-				   .because = "nginx[7] in /x was killed by the kernel",
-				   .culprit = "nginx ×4 in web.service" };
-	const struct announced announced = { capture, 42, &why };
+	const struct stored_verdict verdict = { .kind = VERDICT_KILL,
+						.headline =
+							"kill: nginx[7] in /x, 60 MiB, killed by the kernel",
+						.culprit = "nginx ×4 in web.service" };
+	const struct announced announced = { capture, 42, &verdict };
 	_cleanup_free_ char *text = NULL;
 
 	capture->trigger.mode = TRIGGER_KILL;
 	capture->trigger.kill = (struct kill_record){ .how = KILL_OOM, .tgid = 7, .comm = "nginx" };
 	free(TAKE_PTR(capture->trigger.cgroup));
 	text = fields_of(&announced);
-	ck_assert_str_eq(text, "MESSAGE=capture 42, rule web: nginx[7] in /x was killed by the kernel\n"
-			       "MESSAGE_ID=f7ad9544b9e14cdf86a888e6b96d4d69\n"
-			       "PRIORITY=5\n"
-			       "SYSLOG_IDENTIFIER=bourdond\n"
-			       "BOURDON_CAPTURE=42\n"
-			       "BOURDON_STATE=complete\n"
-			       "BOURDON_TRIGGERED_USEC=1700000000123456\n"
-			       "BOURDON_SAMPLES=1\n"
-			       "BOURDON_RULE=web\n"
-			       "BOURDON_KILLED_COMM=nginx\n"
-			       "BOURDON_KILLED_PID=7\n"
-			       "BOURDON_KILLED_HOW=oom\n"
-			       "BOURDON_CAUSE=kill\n"
-			       "BOURDON_CULPRIT=nginx ×4 in web.service\n"
-			       "BOURDON_SCOPE=system\n"
-			       "BOURDON_BECAUSE=nginx[7] in /x was killed by the kernel\n");
+	ck_assert_str_eq(text,
+			 "MESSAGE=capture 42, rule web; kill: nginx[7] in /x, 60 MiB, killed by the kernel\n"
+			 "MESSAGE_ID=f7ad9544b9e14cdf86a888e6b96d4d69\n"
+			 "PRIORITY=5\n"
+			 "SYSLOG_IDENTIFIER=bourdond\n"
+			 "BOURDON_CAPTURE=42\n"
+			 "BOURDON_STATE=complete\n"
+			 "BOURDON_TRIGGERED_USEC=1700000000123456\n"
+			 "BOURDON_SAMPLES=1\n"
+			 "BOURDON_CAUSE=kill\n"
+			 "BOURDON_CULPRIT=nginx ×4 in web.service\n"
+			 "BOURDON_RULE=web\n"
+			 "BOURDON_KILLED_COMM=nginx\n"
+			 "BOURDON_KILLED_PID=7\n"
+			 "BOURDON_KILLED_HOW=oom\n"
+			 "BOURDON_SCOPE=system\n");
 }
 END_TEST
 
 START_TEST(what_is_not_known_has_no_field)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
-	const struct cause why = { .verdict = CAUSE_NEGLIGIBLE, .because = "nobody waited" };
-	const struct announced announced = { capture, 42, &why };
+	const struct stored_verdict verdict = { .kind = VERDICT_NEGLIGIBLE,
+						.headline = "negligible: nobody waited" };
+	const struct announced announced = { capture, 42, &verdict };
 	_cleanup_free_ char *text = NULL;
 
 	free(TAKE_PTR(capture->trigger.cgroup));
@@ -131,14 +134,15 @@ START_TEST(what_is_not_known_has_no_field)
 	ck_assert_ptr_null(strstr(text, "BOURDON_UNIT"));
 	ck_assert_ptr_null(strstr(text, "BOURDON_CGROUP"));
 	ck_assert_ptr_null(strstr(text, "BOURDON_CULPRIT"));
+	ck_assert_ptr_null(strstr(text, "BOURDON_BLAMED_PERCENT"));
 }
 END_TEST
 
 START_TEST(a_capture_on_demand)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
-	const struct cause none = { 0 };
-	const struct announced announced = { capture, 43, &none };
+	const struct stored_verdict verdict = { .kind = VERDICT_PEER, .headline = "peer: db in db.service" };
+	const struct announced announced = { capture, 43, &verdict };
 	_cleanup_free_ char *text = NULL;
 	struct asking *asking = calloc(1, sizeof(*asking));
 
@@ -148,30 +152,32 @@ START_TEST(a_capture_on_demand)
 				   .note = strdup("slow\nlogin") };
 	capture->trigger.asking = asking;
 	text = fields_of(&announced);
-	ck_assert_str_eq(text, "MESSAGE=capture 43, asked for by alice (uid 1000): 1 sample\n"
-			       "MESSAGE_ID=ace7d791a2734c52b1957a08e5e8b344\n"
-			       "PRIORITY=6\n"
-			       "SYSLOG_IDENTIFIER=bourdond\n"
-			       "BOURDON_CAPTURE=43\n"
-			       "BOURDON_STATE=complete\n"
-			       "BOURDON_TRIGGERED_USEC=1700000000123456\n"
-			       "BOURDON_SAMPLES=1\n"
-			       "BOURDON_ASKED_BY_UID=1000\n"
-			       "BOURDON_ASKED_BY=alice\n"
-			       "BOURDON_ASKED_FOR=--pid 4711 --for 30s\n"
-			       "BOURDON_NOTE=slow\\x0alogin\n");
+	ck_assert_str_eq(
+		text, "MESSAGE=capture 43, asked for by alice (uid 1000): 1 sample; peer: db in db.service\n"
+		      "MESSAGE_ID=ace7d791a2734c52b1957a08e5e8b344\n"
+		      "PRIORITY=6\n"
+		      "SYSLOG_IDENTIFIER=bourdond\n"
+		      "BOURDON_CAPTURE=43\n"
+		      "BOURDON_STATE=complete\n"
+		      "BOURDON_TRIGGERED_USEC=1700000000123456\n"
+		      "BOURDON_SAMPLES=1\n"
+		      "BOURDON_CAUSE=peer\n"
+		      "BOURDON_ASKED_BY_UID=1000\n"
+		      "BOURDON_ASKED_BY=alice\n"
+		      "BOURDON_ASKED_FOR=--pid 4711 --for 30s\n"
+		      "BOURDON_NOTE=slow\\x0alogin\n");
 }
 END_TEST
 
 START_TEST(hostile_names_are_values_that_a_terminal_may_see)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
-	struct cause why = { .verdict = CAUSE_COMPETING };
-	const struct announced announced = { capture, 42, &why };
+	struct stored_verdict verdict = { .kind = VERDICT_NEIGHBOUR };
+	const struct announced announced = { capture, 42, &verdict };
 	struct announcement announcement;
 
-	snprintf(why.because, sizeof(why.because), "%s took it", HOSTILE);
-	snprintf(why.culprit, sizeof(why.culprit), "%s", HOSTILE);
+	snprintf(verdict.headline, sizeof(verdict.headline), "%s took it", HOSTILE);
+	snprintf(verdict.culprit, sizeof(verdict.culprit), "%s", HOSTILE);
 	snprintf(capture->trigger.rule, sizeof(capture->trigger.rule), "%s", HOSTILE);
 	free(capture->trigger.cgroup);
 	capture->trigger.cgroup = strdup("/" HOSTILE ".service");
@@ -195,8 +201,8 @@ END_TEST
 START_TEST(an_entry_has_a_bound)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
-	struct cause why = { .verdict = CAUSE_COMPETING };
-	const struct announced announced = { capture, 42, &why };
+	struct stored_verdict verdict = { .kind = VERDICT_NEIGHBOUR };
+	const struct announced announced = { capture, 42, &verdict };
 	struct announcement announcement;
 	char bytes[JOURNAL_ENTRY_BYTES];
 	char *path = malloc(4096);
@@ -206,8 +212,8 @@ START_TEST(an_entry_has_a_bound)
 	path[4095] = '\0';
 	free(capture->trigger.cgroup);
 	capture->trigger.cgroup = path;
-	memset(why.because, '\x02', sizeof(why.because) - 1);
-	memset(why.culprit, '\x03', sizeof(why.culprit) - 1);
+	memset(verdict.headline, '\x02', sizeof(verdict.headline) - 1);
+	memset(verdict.culprit, '\x03', sizeof(verdict.culprit) - 1);
 	announce_make(&announced, &announcement);
 	ck_assert_uint_le(announcement.used, sizeof(announcement.text));
 	ck_assert_int_gt(journal_encode(announcement.fields, announcement.count, bytes, sizeof(bytes)), 4096);
@@ -250,7 +256,7 @@ static void host_free(struct host *host)
 static bool tell(struct host *host, int64_t capture_id)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
-	const struct announced announced = { capture, capture_id, &competing };
+	const struct announced announced = { capture, capture_id, &neighbour };
 
 	return announce(&host->announcer, &announced, clock_monotonic_ns());
 }
@@ -376,7 +382,7 @@ static void confine(const struct host *host, const struct own_usage *usage)
 /* CHILD: everything that the store thread tells others, twice, and another file of metrics. */
 static void tell_all(struct host *host, const struct capture *capture)
 {
-	const struct announced announced = { capture, 42, &competing };
+	const struct announced announced = { capture, 42, &neighbour };
 	const struct resolved resolved = { 0 };
 	struct settings settings = { .metrics_ns = SECOND };
 	struct own_usage usage;
@@ -390,7 +396,7 @@ static void tell_all(struct host *host, const struct capture *capture)
 	for (int i = 0; i < 2; i++) {
 		if (!announce(&host->announcer, &announced, clock_monotonic_ns()))
 			_exit(1);
-		metrics_add(&metrics, capture, &resolved, &competing);
+		metrics_add(&metrics, capture, &resolved, neighbour.kind);
 		metrics_write(&metrics, clock_monotonic_ns());
 	}
 	if (own_counted(&host->counters, OWN_METRICS_LOST) || own_counted(&host->counters, OWN_HOOK_LOST))
@@ -421,8 +427,7 @@ START_TEST(the_confined_daemon_may_tell_all_of_it)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_msg(!status, "wait status %#x", (unsigned int)status);
 	kept = text_in(host.directory, "kept.prom");
-	ck_assert_ptr_nonnull(
-		strstr(kept, "{rule=\"web\",resource=\"memory\",cause=\"competing processes\"} 2\n"));
+	ck_assert_ptr_nonnull(strstr(kept, "{rule=\"web\",resource=\"memory\",cause=\"neighbour\"} 2\n"));
 	ck_assert_ptr_nonnull(strstr(kept, "\nbourdon_resident_memory_bytes "));
 	ck_assert_ptr_nonnull(strstr(kept, "\nbourdon_journal_entries_total{result=\"taken\"} 2\n"));
 	ck_assert_ptr_null(text_in(host.directory, "b.prom"));

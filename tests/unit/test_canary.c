@@ -10,20 +10,20 @@
 static const struct judged {
 	unsigned int hz;
 	uint64_t ran_ns, waited_ns;
-	enum verdict expected;
+	enum grade expected;
 } judged[] = {
-	{ 47, 0, 0, VERDICT_OK },
-	{ 47, 424 * MS, 9999 * MS, VERDICT_OK },
+	{ 47, 0, 0, GRADE_OK },
+	{ 47, 424 * MS, 9999 * MS, GRADE_OK },
 	/* twenty samples were due */
-	{ 47, 426 * MS, 426 * MS, VERDICT_FAILED },
-	{ 47, 426 * MS, 60000 * MS, VERDICT_FAILED },
-	{ 1000, 20 * MS, 20 * MS, VERDICT_FAILED },
-	{ 1000, 19 * MS, 20 * MS, VERDICT_OK },
-	{ 1, 9999 * MS, 9999 * MS, VERDICT_OK }, /* fewer than twenty in all that is waited */
+	{ 47, 426 * MS, 426 * MS, GRADE_FAILED },
+	{ 47, 426 * MS, 60000 * MS, GRADE_FAILED },
+	{ 1000, 20 * MS, 20 * MS, GRADE_FAILED },
+	{ 1000, 19 * MS, 20 * MS, GRADE_OK },
+	{ 1, 9999 * MS, 9999 * MS, GRADE_OK }, /* fewer than twenty in all that is waited */
 	/* it got too little of ten seconds */
-	{ 47, 0, 10000 * MS, VERDICT_UNKNOWN },
-	{ 47, 424 * MS, 10000 * MS, VERDICT_UNKNOWN },
-	{ 1, 10000 * MS, 10000 * MS, VERDICT_UNKNOWN },
+	{ 47, 0, 10000 * MS, GRADE_UNKNOWN },
+	{ 47, 424 * MS, 10000 * MS, GRADE_UNKNOWN },
+	{ 1, 10000 * MS, 10000 * MS, GRADE_UNKNOWN },
 };
 
 START_TEST(what_was_not_sampled_is_judged_by_its_cpu_time)

@@ -63,6 +63,40 @@ START_TEST(targets_of_the_rule_count)
 }
 END_TEST
 
+/* Sums of several processes are those of a capture of single ones only if it is of all of them. */
+START_TEST(single_processes_have_accounts_of_their_own)
+{
+	struct asking asking = { .rule = { .comm = { .prefix = true } },
+				 .processes = { { 1, 100 } },
+				 .processes_count = 1 };
+	struct targets targets = { 0 };
+	struct cgroups *cgroups;
+	struct capture_scope scope = { .targets = &targets, .rule = &asking.rule, .asking = &asking };
+	struct accounts_scope accounts;
+	const char comm[ABI_COMM_BYTES] = "web", *cgroup;
+
+	ck_assert_int_eq(cgroups_open(&cgroups, "/sys/fs/cgroup", -1, clock_monotonic_ns()), 0);
+	scope.cgroups = cgroups;
+	accounts = capture_scope_of_accounts(&scope);
+	ck_assert(accounts.of_processes);
+	add_target(&targets, 1, "web");
+	ck_assert(accounts.covers(accounts.user, comm, 0, 1, &cgroup));
+	ck_assert(!accounts.covers(accounts.user, comm, 0, 2, &cgroup));
+	ck_assert(accounts.covers(accounts.user, comm, 0, 0, &cgroup));
+	ck_assert(!accounts.covers(accounts.user, comm, 8, 0, &cgroup)); /* another cgroup */
+	add_target(&targets, 2, "other");
+	ck_assert(accounts.covers(accounts.user, comm, 0, 0, &cgroup));
+	add_target(&targets, 3, "web");
+	ck_assert(!accounts.covers(accounts.user, comm, 0, 0, &cgroup));
+	asking.processes_count = 0;
+	accounts = capture_scope_of_accounts(&scope);
+	ck_assert(!accounts.of_processes);
+	ck_assert(accounts.covers(accounts.user, comm, 0, 0, &cgroup));
+	targets_free(&targets);
+	cgroups_free(cgroups);
+}
+END_TEST
+
 struct describe_case {
 	const char *what, *comm, *rule_cgroup, *scope_cgroup;
 	bool knows_path;
@@ -224,6 +258,7 @@ SUITE(capture_scope)
 	TCase *tests = tcase_create("whose CPU time");
 
 	tcase_add_test(tests, targets_of_the_rule_count);
+	tcase_add_test(tests, single_processes_have_accounts_of_their_own);
 	tcase_add_loop_test(tests, whose_samples_are_covered, 0, ARRAY_SIZE(describe_cases));
 	tcase_add_test(tests, samples_from_before_a_process_was_a_target);
 	tcase_add_test(tests, whoever_was_asked_for_is_covered);

@@ -24,23 +24,23 @@
 
 struct confinement_case {
 	const char *what, *status; /* of the second thread of the child */
-	enum verdict verdict;
+	enum grade grade;
 	const char *found;
 };
 
 static const struct confinement_case confinement_cases[] = {
-	{ "all is well", CONFINED("700"), VERDICT_OK, "4 threads of 2 processes: uid 65534" },
-	{ "root", STATUS("700", "0\t0\t0\t0", NONE, NONE, "1", "2"), VERDICT_FAILED,
+	{ "all is well", CONFINED("700"), GRADE_OK, "4 threads of 2 processes: uid 65534" },
+	{ "root", STATUS("700", "0\t0\t0\t0", NONE, NONE, "1", "2"), GRADE_FAILED,
 	  "thread 703 of process 702 is root" },
 	{ "root in one of four ways", STATUS("700", "65534\t65534\t0\t65534", NONE, NONE, "1", "2"),
-	  VERDICT_FAILED, "is root" },
-	{ "a capability", STATUS("700", NOBODY, "0000000000000004", NONE, "1", "2"), VERDICT_FAILED,
+	  GRADE_FAILED, "is root" },
+	{ "a capability", STATUS("700", NOBODY, "0000000000000004", NONE, "1", "2"), GRADE_FAILED,
 	  "has capabilities" },
-	{ "an ambient one", STATUS("700", NOBODY, NONE, "0000000000000004", "1", "2"), VERDICT_FAILED,
+	{ "an ambient one", STATUS("700", NOBODY, NONE, "0000000000000004", "1", "2"), GRADE_FAILED,
 	  "has capabilities" },
-	{ "new privileges", STATUS("700", NOBODY, NONE, NONE, "0", "2"), VERDICT_FAILED, "gain privileges" },
-	{ "no filter", STATUS("700", NOBODY, NONE, NONE, "1", "0"), VERDICT_FAILED, "no system-call filter" },
-	{ "no status at all", "", VERDICT_FAILED, "is root" },
+	{ "new privileges", STATUS("700", NOBODY, NONE, NONE, "0", "2"), GRADE_FAILED, "gain privileges" },
+	{ "no filter", STATUS("700", NOBODY, NONE, NONE, "1", "0"), GRADE_FAILED, "no system-call filter" },
+	{ "no status at all", "", GRADE_FAILED, "is root" },
 };
 
 /*
@@ -98,7 +98,7 @@ START_TEST(confinement)
 	ck_assert_int_eq(confinement_find_daemon(&machine, state), 700);
 	confinement_check(&machine, state, &findings);
 	machine_close(&machine);
-	ck_assert_int_eq(finding_find(&findings, "confinement")->verdict, one->verdict);
+	ck_assert_int_eq(finding_find(&findings, "confinement")->grade, one->grade);
 	ck_assert_msg(strstr(finding_find(&findings, "confinement")->found, one->found), "%s: %s", one->what,
 		      finding_find(&findings, "confinement")->found);
 	ck_assert_str_eq(finding_find(&findings, "locked memory")->found, "512 KiB");
@@ -116,7 +116,7 @@ START_TEST(a_process_of_another_user_that_holds_the_lock_is_not_the_daemon)
 	ck_assert_int_eq(confinement_find_daemon(&machine, state), 0);
 	confinement_check(&machine, state, &findings);
 	machine_close(&machine);
-	ck_assert_int_eq(finding_find(&findings, "daemon")->verdict, VERDICT_FAILED);
+	ck_assert_int_eq(finding_find(&findings, "daemon")->grade, GRADE_FAILED);
 	ck_assert(strstr(finding_find(&findings, "daemon")->found, "process 700 holds the lock"));
 	ck_assert_uint_eq(findings.count, 1);
 }

@@ -138,7 +138,7 @@ static const struct {
 	{ ACTIVITY "DELETE FROM activity_key",
 	  "activity: a row refers to a row of activity_key that does not exist" },
 	{ "UPDATE incident SET captures = captures + 1", "its row does not agree with its " },
-	{ "UPDATE incident SET because = 'somebody else'", "its row does not agree with its " },
+	{ "UPDATE incident SET blamed_percent = 99.5", "its row does not agree with its " },
 	{ "UPDATE incident SET ended_at = NULL", "its row does not agree with its " },
 	{ "UPDATE capture SET incident_id = NULL", ": its row does not agree with its 0 captures" },
 	{ "UPDATE capture SET incident_id = 77 WHERE capture_id = 3",

@@ -138,7 +138,7 @@ static char *capture_text(const struct store_fixture *of, int64_t capture_id)
 	static const char *const queries[] = {
 		"SELECT c.rule, c.resource, c.kind, c.stall_us, c.window_us, c.trigger_mode, c.cgroup, c.triggered_at, "
 		"c.began_at, c.ended_at, c.history_ns, c.state, c.observed_us, c.hz, c.offcpu_history_ns, "
-		"c.expected_samples, c.received_samples, c.process_count, c.stack_count, c.sample_count, c.interval_count, c.cause, c.because, r.started_at, r.kernel, r.hostname, r.cpus, "
+		"c.expected_samples, c.received_samples, c.process_count, c.stack_count, c.sample_count, c.interval_count, c.verdict, c.verdict_version, c.not_examined, r.started_at, r.kernel, r.hostname, r.cpus, "
 		"r.policy, r.attachments, r.ring_bytes, u.rule, u.source, u.comm, u.cgroup, u.triggers, d.id, d.machine "
 		"FROM capture c JOIN run r USING(run_id) JOIN rule u USING(rule_id) JOIN database d USING(database_id) "
 		"WHERE capture_id = (SELECT id FROM wanted)",

@@ -24,13 +24,13 @@ START_TEST(the_worst_counts)
 {
 	struct findings findings = { 0 };
 
-	ck_assert_int_eq(findings_worst(&findings), VERDICT_OK);
+	ck_assert_int_eq(findings_worst(&findings), GRADE_OK);
 	findings_ok(&findings, "a", "fine");
-	ck_assert_int_eq(findings_worst(&findings), VERDICT_OK);
-	findings_add(&findings, VERDICT_FAILED, "b", "", "broken");
-	findings_add(&findings, VERDICT_WARNING, "c", "", "so so");
-	findings_add(&findings, VERDICT_UNKNOWN, "d", "", "who knows");
-	ck_assert_int_eq(findings_worst(&findings), VERDICT_FAILED);
+	ck_assert_int_eq(findings_worst(&findings), GRADE_OK);
+	findings_add(&findings, GRADE_FAILED, "b", "", "broken");
+	findings_add(&findings, GRADE_WARNING, "c", "", "so so");
+	findings_add(&findings, GRADE_UNKNOWN, "d", "", "who knows");
+	ck_assert_int_eq(findings_worst(&findings), GRADE_FAILED);
 }
 END_TEST
 
@@ -40,7 +40,7 @@ START_TEST(table)
 	_cleanup_free_ char *text = NULL;
 
 	findings_ok(&findings, "kernel", "%d.%d", 6, 1);
-	findings_add(&findings, VERDICT_WARNING, "PSI of cgroups", "echo 1 > /a\033[2J", "off in /a\033[2J");
+	findings_add(&findings, GRADE_WARNING, "PSI of cgroups", "echo 1 > /a\033[2J", "off in /a\033[2J");
 	text = shown(&findings, findings_print);
 	ck_assert_str_eq(text, "kernel                  ok      6.1\n"
 			       "PSI of cgroups          warning off in /a\\x1b[2J\n"
@@ -75,15 +75,15 @@ START_TEST(json)
 	struct findings findings = { 0 };
 	_cleanup_free_ char *text = NULL, *none = shown(&findings, findings_print_json);
 
-	assert_json(none, "$.verdict", "ok");
+	assert_json(none, "$.grade", "ok");
 	findings_ok(&findings, "kernel", "a \"quoted\"\n%s", "\xff name");
-	findings_add(&findings, VERDICT_FAILED, "PSI", "boot with psi=1", "off");
+	findings_add(&findings, GRADE_FAILED, "PSI", "boot with psi=1", "off");
 	text = shown(&findings, findings_print_json);
-	assert_json(text, "$.verdict", "failed");
+	assert_json(text, "$.grade", "failed");
 	assert_json(text, "$.findings[0].name", "kernel");
 	assert_json(text, "$.findings[0].found", "a \"quoted\"\n\xef\xbf\xbd name");
 	assert_json(text, "$.findings[0].remedy", NULL);
-	assert_json(text, "$.findings[1].verdict", "failed");
+	assert_json(text, "$.findings[1].grade", "failed");
 	assert_json(text, "$.findings[1].remedy", "boot with psi=1");
 }
 END_TEST

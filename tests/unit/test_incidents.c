@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shows that the rows of incidents are those of their captures, whatever begins, ends, fails, is removed, migrated, copied
- * or merged; which cause an incident has; and what 'bourdon list' and 'bourdon why' say of it.
+ * or merged; which verdict an incident has; and what 'bourdon list' and 'bourdon why' say of it.
  */
 #include "consumer/store/incidents.h"
 #include "consumer/store/retention.h"
@@ -62,37 +62,34 @@ static void commit_of(uint32_t number, int onset_s, int triggered_s)
 /* ---- the verdict ---- */
 
 struct verdict_case {
-	const char *captures; /* VALUES of resource, onset in s, observed_us of 2 s, cause */
-	const char *verdict;  /* resource that came first, capture that explains, its cause */
+	const char *captures; /* VALUES of resource, onset in s, waited_ns, blamed_percent, verdict */
+	const char *verdict;  /* resource that came first, capture that explains, its verdict and share */
 };
 
 static const struct verdict_case verdict_cases[] = {
 	/* the only one */
-	{ "('io', 5, 100000, 'its own I/O')", "io|1|its own I/O\n" },
-	/* what came first, although it was stalled less */
-	{ "('io', 5, 1900000, 'its own I/O'), ('cpu', 4, 100000, 'competing processes')",
-	  "cpu|2|competing processes\n" },
-	/* of the resource that came first, what was stalled most */
-	{ "('cpu', 1, 100000, 'its own threads'), ('io', 2, 1900000, 'its own I/O'), ('cpu', 3, 900000, 'competing processes')",
-	  "cpu|3|competing processes\n" },
-	/* of the resource that came first, what names a cause */
-	{ "('cpu', 1, 1900000, 'undetermined'), ('cpu', 2, 100000, 'competing processes')",
-	  "cpu|2|competing processes\n" },
-	/* what came first is no cause: what was stalled most is */
-	{ "('cpu', 1, 1900000, 'negligible'), ('io', 2, 100000, 'its own I/O'), ('memory', 3, 200000, 'global memory shortage')",
-	  "cpu|3|global memory shortage\n" },
-	/* without any cause, undetermined says more than negligible */
-	{ "('cpu', 1, 1900000, 'negligible'), ('io', 2, 100000, 'undetermined')", "cpu|2|undetermined\n" },
+	{ "('io', 5, 1000, 80, 'own I/O')", "io|1|own I/O|80.0\n" },
+	/* the largest blamed wait, whatever came first */
+	{ "('io', 5, 1000, 80, 'own I/O'), ('cpu', 4, 1000, 60, 'neighbour')", "cpu|1|own I/O|80.0\n" },
+	{ "('io', 5, 1000, 80, 'own I/O'), ('memory', 6, 2000, 60, 'limit')", "io|2|limit|60.0\n" },
+	/* a share of little is little */
+	{ "('cpu', 1, 9000, 50, 'crowd'), ('io', 2, 4000, 100, 'device')", "cpu|1|crowd|50.0\n" },
+	/* a kill comes first, with or without accounts */
+	{ "('cpu', 1, 9000, 90, 'neighbour'), (NULL, 2, NULL, NULL, 'kill')", "cpu|2|kill|NULL\n" },
+	/* what blames comes first, then undetermined, then negligible */
+	{ "('cpu', 1, 9000, NULL, 'undetermined'), ('cpu', 2, 10, 30, 'neighbours')",
+	  "cpu|2|neighbours|30.0\n" },
+	{ "('cpu', 1, 9000, NULL, 'negligible'), ('io', 2, 10, NULL, 'undetermined')",
+	  "cpu|2|undetermined|NULL\n" },
 	/* none is known yet */
-	{ "('cpu', 1, 1900000, NULL)", "cpu|NULL|NULL\n" },
-	{ "('cpu', 1, 1900000, NULL), ('io', 2, 100000, 'its own I/O')", "cpu|2|its own I/O\n" },
-	/* equals: by id */
-	{ "('io', 1, 100000, 'its own I/O'), ('cpu', 1, 100000, 'its own threads')", "io|1|its own I/O\n" },
+	{ "('cpu', 1, NULL, NULL, NULL)", "cpu|NULL|NULL|NULL\n" },
+	{ "('cpu', 1, NULL, NULL, NULL), ('io', 2, 1000, 80, 'own I/O')", "cpu|2|own I/O|80.0\n" },
+	/* equals: by the begin of the stall, then by id */
+	{ "('io', 2, 1000, 80, 'own I/O'), ('cpu', 1, 1000, 80, 'own threads')", "cpu|2|own threads|80.0\n" },
+	{ "('io', 1, 1000, 80, 'own I/O'), ('cpu', 1, 1000, 80, 'own threads')", "io|1|own I/O|80.0\n" },
 	/* a capture that does not know its onset knows how long it was stalled when it fired: from 9.9 s on, at least */
-	{ "('io', NULL, 100000, 'its own I/O'), ('cpu', 9, 100000, 'its own threads')",
-	  "cpu|2|its own threads\n" },
-	{ "('io', NULL, 1900000, 'its own I/O'), ('cpu', 9, 100000, 'its own threads')",
-	  "io|1|its own I/O\n" },
+	{ "('io', NULL, 1000, 80, 'own I/O'), ('cpu', 9, 1000, 80, 'own threads')",
+	  "cpu|2|own threads|80.0\n" },
 };
 
 START_TEST(an_incident_has_one_verdict)
@@ -105,27 +102,28 @@ START_TEST(an_incident_has_one_verdict)
 			&sql,
 			"INSERT INTO incident(incident_id, run_id, number, captures, began_at, resource) VALUES(1, 1, 1, 0, 0, '');"
 			"INSERT INTO capture(run_id, rule, resource, kind, stall_us, window_us, trigger_mode, triggered_at, "
-			"began_at, history_ns, state, observed_us, hz, incident_id, onset_at, cause, because) "
-			"SELECT 1, 'web', column1, 'some', 1, 2000000, 'sampled', 10000000000, 1, 0, iif(column4 IS NULL, "
-			"'recording', 'complete'), column3, 47, 1, column2 * 1000000000, column4, 'because' FROM (VALUES %s)",
+			"began_at, history_ns, state, observed_us, hz, incident_id, onset_at, waited_ns, blamed_percent, verdict) "
+			"SELECT 1, 'web', column1, 'some', 1, 2000000, 'sampled', 10000000000, 1, 0, iif(column5 IS NULL, "
+			"'recording', 'complete'), 100000, 47, 1, column2 * 1000000000, column3, column4, column5 FROM (VALUES %s)",
 			one->captures),
 		0);
 	run_sql(&fixture, sql);
 	with_sql(settle_all);
-	expect_rows(&fixture, "SELECT resource, explained_by, cause FROM incident", one->verdict);
+	expect_rows(&fixture, "SELECT resource, explained_by, verdict, blamed_percent FROM incident",
+		    one->verdict);
 }
 END_TEST
 
 /* Pressure since the trigger counts beside the window that fired. */
-START_TEST(the_readings_tell_what_was_stalled_most)
+START_TEST(the_readings_tell_how_much_was_stalled)
 {
 	run_sql(&fixture,
 		"INSERT INTO incident(incident_id, run_id, number, captures, began_at, resource) VALUES(1, 1, 1, 0, 0, '');"
 		"INSERT INTO capture(run_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, triggered_at, "
-		"began_at, history_ns, state, observed_us, hz, incident_id, onset_at, cause, because) VALUES"
-		"(1, 'a', 'cpu', 'some', 1, 2000000, 'sampled', '/a', 10, 1, 0, 'complete', 600000, 47, 1, 5, 'a', ''),"
-		"(1, 'b', 'cpu', 'full', 1, 2000000, 'sampled', '/b', 10, 1, 0, 'complete', 200000, 47, 1, 6, 'b', ''),"
-		"(1, 'c', 'cpu', 'some', 1, 2000000, 'sampled', NULL, 10, 1, 0, 'complete', 200000, 47, 1, 7, 'c', '');"
+		"began_at, history_ns, state, observed_us, hz, incident_id, onset_at) VALUES"
+		"(1, 'a', 'cpu', 'some', 1, 2000000, 'sampled', '/a', 10, 1, 0, 'complete', 600000, 47, 1, 5),"
+		"(1, 'b', 'cpu', 'full', 1, 2000000, 'sampled', '/b', 10, 1, 0, 'complete', 200000, 47, 1, 6),"
+		"(1, 'c', 'cpu', 'some', 1, 2000000, 'sampled', NULL, 10, 1, 0, 'complete', 200000, 47, 1, 7);"
 		/* of b: some 90 %, full 40 %; other scopes and resources 100 %. Of c: 20 % */
 		"INSERT INTO pressure VALUES(2, 1000000000, '/b', 'cpu', 0, 0), (2, 2000000000, '/b', 'cpu', 900000, 400000),"
 		"(2, 1000000000, '/b', 'io', 0, 0), (2, 2000000000, '/b', 'io', 1000000, 1000000),"
@@ -134,8 +132,7 @@ START_TEST(the_readings_tell_what_was_stalled_most)
 	with_sql(settle_all);
 	expect_rows(&fixture,
 		    "SELECT capture_id, stalled_percent, explains FROM incident_capture ORDER BY capture_id",
-		    "1|30.0|0\n2|40.0|1\n3|20.0|0\n");
-	expect_rows(&fixture, "SELECT cause, captures, began_at FROM incident", "b|3|5\n");
+		    "1|30.0|1\n2|40.0|0\n3|20.0|0\n");
 	/* for the checks of store_fixture_free() */
 	run_sql(&fixture, "DELETE FROM pressure");
 }
@@ -151,7 +148,7 @@ START_TEST(captures_with_one_number_are_one_incident)
 	expect_rows(
 		&fixture,
 		"SELECT incident_id, number, captures, (began_at - 1700000000123456789) / 1000000000, "
-		"(ended_at - 1700000000123456789) / 1000000000, resource, explained_by, cause FROM incident",
+		"(ended_at - 1700000000123456789) / 1000000000, resource, explained_by, verdict FROM incident",
 		"1|1|2|-4|25|memory|2|undetermined\n2|2|1|99|105|memory|3|undetermined\n");
 	expect_rows(&fixture, "SELECT capture_id, incident_id FROM capture", "1|1\n2|1\n3|2\n");
 	expect_rows(
@@ -197,7 +194,7 @@ START_TEST(a_crash_or_a_capture_given_up_ends_an_incident)
 	expect_rows(&fixture, "SELECT number, ended_at FROM incident", "1|1700000000123456789\n2|NULL\n");
 	store_fixture_close(&fixture);
 	store_fixture_open(&fixture, 64 * MIB);
-	expect_rows(&fixture, "SELECT number, ended_at, cause FROM incident",
+	expect_rows(&fixture, "SELECT number, ended_at, verdict FROM incident",
 		    "1|1700000000123456789|NULL\n2|1700000003123456789|NULL\n");
 	expect_command("ok: ", "--db %s db check", fixture.path);
 }
@@ -324,16 +321,19 @@ static const char told_sql[] =
 	"INSERT INTO incident(incident_id, run_id, number, captures, began_at, resource) VALUES(7, 1, 1, 0, 0, ''), "
 	"(8, 1, 2, 0, 0, '');"
 	"INSERT INTO capture(capture_id, run_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, triggered_at, "
-	"began_at, ended_at, history_ns, state, observed_us, hz, incident_id, onset_at, cause, because) VALUES"
+	"began_at, ended_at, history_ns, state, observed_us, hz, incident_id, onset_at, verdict, waited_ns, blamed_percent) VALUES"
 	"(11, 1, 'we' || char(27) || 'b', 'cpu', 'some', 200000, 2000000, 'sampled', '/web', 1700000012000000000, 1, "
-	"1700000017000000000, 10000000000, 'complete', 1500000, 47, 7, 1700000010000000000, 'competing processes', "
-	"'batch in /batch took 8.50 s of CPU time, 39 % of the machine''s, while the targets ran 1.00 s and waited 4.00 s'),"
+	"1700000017000000000, 10000000000, 'complete', 1500000, 47, 7, 1700000010000000000, 'neighbour', "
+	"4000000000, 90),"
 	"(12, 1, 'db', 'io', 'full', 200000, 2000000, 'sampled', '/db', 1700000015000000000, 1, 1700000020000000000, 10000000000, "
-	"'complete', 400000, 47, 7, 1700000013100000000, 'its own I/O', 'the targets read 70 MiB'),"
+	"'complete', 400000, 47, 7, 1700000013100000000, 'own I/O', 2500000000, 100),"
 	"(13, 1, 'all', 'cpu', 'some', 200000, 2000000, 'kernel', NULL, 1700000019000000000, 1, 1700000024000000000, 10000000000, "
-	"'complete', 900000, 47, 7, 1700000018000000000, 'its own threads', 'they waited for each other'),"
+	"'complete', 900000, 47, 7, 1700000018000000000, 'own threads', 2000000000, 70),"
 	"(14, 1, 'db', 'io', 'full', 200000, 2000000, 'sampled', '/db', 1700000300000000000, 1, 1700000305000000000, 10000000000, "
-	"'complete', 400000, 47, 8, 1700000299000000000, 'its own I/O', 'the targets read 70 MiB');"
+	"'complete', 400000, 47, 8, 1700000299000000000, 'own I/O', 2500000000, 100);"
+	"INSERT INTO account VALUES(11, 'nginx in web.service', 'ran', 1, 1000000000), (11, 'nginx in web.service', 'queued', 1, 4000000000);"
+	"INSERT INTO blame VALUES(11, 'nginx in web.service', 'queued', 'other', 'batch', NULL, '/batch', NULL, 2, 3600000000, NULL, NULL), "
+	"(11, 'nginx in web.service', 'queued', 'own', 'nginx', 'web.service', '/web', 100, 1, 400000000, NULL, NULL);"
 	"INSERT INTO process(process_id, run_id, tgid, started_ns, comm, cgroup, unit) VALUES(1, 1, 100, 1, 'nginx', '/web', "
 	"'web.service'), (2, 1, 101, 1, 'batch', '/batch', NULL), (3, 1, 102, 1, 'postgres', '/db', NULL), "
 	"(4, 1, 103, 1, 'batch', '/batch', NULL);"
@@ -369,14 +369,13 @@ START_TEST(an_incident_is_explained_as_a_whole)
 	static const char wanted[] =
 		"incident 7 (complete), 3 captures over 14 s, 2023-11-14T22:13:30Z\n"
 		"  first     cpu, capture 11, rule we\\x1bb, on cgroup /web\n"
-		"  cause     competing processes: batch in /batch took 8.50 s of CPU time, 39 % of the machine's,\n"
-		"            while the targets ran 1.00 s and waited 4.00 s (of capture 11)\n"
+		"  verdict   neighbour: batch ×2 in /batch took 90 % of the wait for a CPU (of capture 11)\n"
 		"\n"
 		"its captures, in the order in which their stalls began\n"
-		"   BEGAN  RESOURCE  KIND  STALLED     ID  RULE          CAUSE                     WHERE\n"
-		"   +0 ns  cpu       some   75.0 %     11  we\\x1bb       competing processes       /web\n"
-		"  +3.1 s  io        full   20.0 %     12  db            its own I/O               /db\n"
-		"    +8 s  cpu       some   45.0 %     13  all           its own threads           system\n"
+		"   BEGAN  RESOURCE  KIND  STALLED     ID  RULE          VERDICT          WHERE\n"
+		"   +0 ns  cpu       some   75.0 %     11  we\\x1bb       neighbour        /web\n"
+		"  +3.1 s  io        full   20.0 %     12  db            own I/O          /db\n"
+		"    +8 s  cpu       some   45.0 %     13  all           own threads      system\n"
 		"\n"
 		"targets that stalled, by program; of each program, the capture in which it stalled longest\n"
 		"RESOURCE  PROGRAM           STALLED     ID  UNIT OR CGROUP\n"
@@ -405,8 +404,7 @@ START_TEST(a_capture_tells_its_incident)
 	static const char wanted[] =
 		"\nincident 7: 3 captures over 14 s\n"
 		"  order     cpu came first, at 2023-11-14T22:13:30Z (rule we\\x1bb), then io after 3.1 s (rule db)\n"
-		"  cause     competing processes: batch in /batch took 8.50 s of CPU time, 39 % of the machine's,\n"
-		"            while the targets ran 1.00 s and waited 4.00 s (of capture 11)\n"
+		"  verdict   neighbour: batch ×2 in /batch took 90 % of the wait for a CPU (of capture 11)\n"
 		"  as whole  bourdon why --incident 7\n\n";
 	_cleanup_command_ran_ struct command_ran alone = { 0 };
 
@@ -417,7 +415,7 @@ START_TEST(a_capture_tells_its_incident)
 	ck_assert_int_eq(alone.status, 0);
 	ck_assert_ptr_null(strstr(alone.out, "incident"));
 	expect_command("\"incident\": null", "--db %s why 14 --json", fixture.path);
-	expect_command("\"cause\": \"competing processes\"", "--db %s why 12 --json", fixture.path);
+	expect_command("\"verdict\": \"neighbour\"", "--db %s why 12 --json", fixture.path);
 }
 END_TEST
 
@@ -451,7 +449,7 @@ static const char *const hostile[] = {
 	"UPDATE incident SET began_at = -9223372036854775807 - 1, ended_at = 9223372036854775807, captures = "
 	"-9223372036854775807 - 1, explained_by = 9223372036854775807",
 	"UPDATE usage SET stalled_cpu_ns = 9223372036854775807, stalled_io_ns = -9223372036854775807, cpu_ns = 9223372036854775807",
-	"UPDATE incident SET resource = char(27) || '[2J', cause = printf('%.9999c', 'c'), because = printf('%.9999c', 'b')",
+	"UPDATE incident SET resource = char(27) || '[2J', verdict = printf('%.9999c', 'c'), blamed_percent = -9e999",
 	"UPDATE process SET comm = char(27) || ']0;t' || char(7), cgroup = printf('%.9999c', 'g'), unit = NULL",
 	"UPDATE capture SET incident_id = 7; INSERT INTO capture(run_id, rule, resource, kind, stall_us, window_us, trigger_mode, "
 	"triggered_at, began_at, history_ns, state, observed_us, hz, incident_id) SELECT 1, 'web', 'r' || value, 'k', 1, 2, 'sampled', "
@@ -494,7 +492,7 @@ SUITE(incidents)
 
 	tcase_add_checked_fixture(verdict, set_up, tear_down);
 	tcase_add_loop_test(verdict, an_incident_has_one_verdict, 0, (int)ARRAY_SIZE(verdict_cases));
-	tcase_add_test(verdict, the_readings_tell_what_was_stalled_most);
+	tcase_add_test(verdict, the_readings_tell_how_much_was_stalled);
 	suite_add_tcase(suite, verdict);
 	tcase_add_checked_fixture(life, set_up, tear_down);
 	tcase_add_test(life, captures_with_one_number_are_one_incident);

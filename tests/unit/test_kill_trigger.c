@@ -69,9 +69,8 @@ START_TEST(a_kill_begins_a_capture_with_the_history_before)
 	expect_rows(
 		&simulation.database,
 		"SELECT resource, kind, stall_us, window_us, observed_us, history_ns / 1000000, onset_at = triggered_at, "
-		"cause, because FROM capture",
-		"NULL|NULL|NULL|NULL|NULL|4000|1|kill|nginx[101] in /web, which held 60.0 MiB, was killed by the kernel, "
-		"because /web had used up its 64.0 MiB\n");
+		"verdict, killed_comm, killed_tgid, killed_how, limit_cgroup, limit_name, limit_value / 1048576 FROM capture",
+		"NULL|NULL|NULL|NULL|NULL|4000|1|kill|nginx|101|oom|/web|memory.max|64\n");
 	expect_rows(
 		&simulation.database,
 		"SELECT at = triggered_at, how, role, comm, tgid, k.cgroup, rss_bytes / 1048576, limit_cgroup, "
@@ -81,7 +80,8 @@ START_TEST(a_kill_begins_a_capture_with_the_history_before)
 	expect_rows(&simulation.database,
 		    "SELECT min(second), max(second), sum(samples) BETWEEN 186 AND 190 FROM sample",
 		    "-4|-1|1\n");
-	expect_rows(&simulation.database, "SELECT captures, resource, cause FROM incident", "1|NULL|kill\n");
+	expect_rows(&simulation.database, "SELECT captures, resource, verdict FROM incident",
+		    "1|NULL|kill\n");
 	expect_rows(&simulation.database, "SELECT triggers FROM rule", "[{\"on_kill\":true}]\n");
 	expect_rows(&simulation.database,
 		    "SELECT reason, events FROM loss WHERE events AND reason <> 'frames-unresolved'", "");
@@ -133,8 +133,8 @@ START_TEST(systemd_oomd_kills_for_lack_of_memory)
 						.by_cgroup_id = oomd });
 	simulation_run(&simulation, 6 * SECOND);
 	expect_captures(&simulation, "kills|kill|complete|/web|10000|3000\n");
-	expect_rows(&simulation.database, "SELECT because FROM capture",
-		    "nginx[101] in /web, which held 60.0 MiB, was killed by systemd-oomd\n");
+	expect_rows(&simulation.database, "SELECT verdict, killed_comm, killed_how, limit_name FROM capture",
+		    "kill|nginx|oomd|NULL\n");
 	expect_rows(&simulation.database, "SELECT how, comm, by_comm, by_unit FROM killed",
 		    "oomd|nginx|systemd-oomd|systemd-oomd.service\n");
 	simulation_free(&simulation);
@@ -232,7 +232,7 @@ START_TEST(pressure_and_a_kill_are_one_incident)
 	/* a kill has a cooldown of its own */
 	expect_captures(&simulation,
 			"cpu|sampled|complete|/web|11000|3000\ncpu|kill|complete|/web|11500|3000\n");
-	expect_rows(&simulation.database, "SELECT captures, resource, explained_by, cause FROM incident",
+	expect_rows(&simulation.database, "SELECT captures, resource, explained_by, verdict FROM incident",
 		    "2|cpu|2|kill\n");
 	expect_rows(
 		&simulation.database, "SELECT triggers FROM rule",

@@ -41,17 +41,17 @@ START_TEST(text_of_all_metrics)
 	static const struct metrics_series series[] = {
 		{ .rule = "web",
 		  .resource = "cpu",
-		  .cause = CAUSE_COMPETING,
+		  .cause = "neighbour",
 		  .captures = 3,
 		  .last_at = 1700000000123456789 },
 		{ .rule = "a\"b\\c\n\x1b",
 		  .resource = "io",
-		  .cause = CAUSE_DEVICE,
+		  .cause = "device",
 		  .captures = 1,
 		  .last_at = 1700000001000000000 },
 		{ .rule = "kills",
 		  .resource = "",
-		  .cause = CAUSE_KILL,
+		  .cause = "kill",
 		  .captures = 2,
 		  .last_at = 1700000002000000000 },
 	};
@@ -86,15 +86,15 @@ START_TEST(text_of_all_metrics)
 		"# HELP bourdon_start_time_seconds When bourdond began to run.\n"
 		"# TYPE bourdon_start_time_seconds gauge\n"
 		"bourdon_start_time_seconds 1690000000.000\n"
-		"# HELP bourdon_captures_total Captures that were written, by the rule, the resource that fired and the cause.\n"
+		"# HELP bourdon_captures_total Captures that were written, by the rule, the resource that fired and the verdict.\n"
 		"# TYPE bourdon_captures_total counter\n"
-		"bourdon_captures_total{rule=\"web\",resource=\"cpu\",cause=\"competing processes\"} 3\n"
-		"bourdon_captures_total{rule=\"a\\\"b\\\\c\\\\x0a\\\\x1b\",resource=\"io\",cause=\"slow or busy device\"} 1\n"
+		"bourdon_captures_total{rule=\"web\",resource=\"cpu\",cause=\"neighbour\"} 3\n"
+		"bourdon_captures_total{rule=\"a\\\"b\\\\c\\\\x0a\\\\x1b\",resource=\"io\",cause=\"device\"} 1\n"
 		"bourdon_captures_total{rule=\"kills\",resource=\"\",cause=\"kill\"} 2\n"
 		"# HELP bourdon_capture_last_trigger_timestamp_seconds When the newest of these captures was triggered.\n"
 		"# TYPE bourdon_capture_last_trigger_timestamp_seconds gauge\n"
-		"bourdon_capture_last_trigger_timestamp_seconds{rule=\"web\",resource=\"cpu\",cause=\"competing processes\"} 1700000000.123\n"
-		"bourdon_capture_last_trigger_timestamp_seconds{rule=\"a\\\"b\\\\c\\\\x0a\\\\x1b\",resource=\"io\",cause=\"slow or busy device\"} 1700000001.000\n"
+		"bourdon_capture_last_trigger_timestamp_seconds{rule=\"web\",resource=\"cpu\",cause=\"neighbour\"} 1700000000.123\n"
+		"bourdon_capture_last_trigger_timestamp_seconds{rule=\"a\\\"b\\\\c\\\\x0a\\\\x1b\",resource=\"io\",cause=\"device\"} 1700000001.000\n"
 		"bourdon_capture_last_trigger_timestamp_seconds{rule=\"kills\",resource=\"\",cause=\"kill\"} 1700000002.000\n"
 		"# HELP bourdon_capture_losses_total What the ledgers of captures say is missing, in the unit of the reason.\n"
 		"# TYPE bourdon_capture_losses_total counter\n"
@@ -226,16 +226,15 @@ static char *file_text(const char *path)
 	return text;
 }
 
-static void add(struct host *host, const char *rule, enum psi_resource resource, const char *verdict)
+static void add(struct host *host, const char *rule, enum psi_resource resource, enum verdict_kind verdict)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
 	const struct resolved resolved = { .unresolved = 2 };
-	const struct cause why = { .verdict = verdict };
 
 	snprintf(capture->trigger.rule, sizeof(capture->trigger.rule), "%s", rule);
 	capture->trigger.psi.resource = resource;
 	capture->losses[LOSS_TORN] = 1;
-	metrics_add(&host->metrics, capture, &resolved, &why);
+	metrics_add(&host->metrics, capture, &resolved, verdict);
 }
 
 START_TEST(file_follows_the_settings_and_goes_with_the_daemon)
@@ -261,15 +260,13 @@ START_TEST(file_follows_the_settings_and_goes_with_the_daemon)
 	/* the collector is another user */
 	ck_assert_int_eq(stat(path, &at), 0);
 	ck_assert_uint_eq(at.st_mode & 07777, 0644);
-	add(&host, "web", PSI_CPU, CAUSE_COMPETING);
-	add(&host, "web", PSI_CPU, CAUSE_COMPETING);
-	add(&host, "web", PSI_CPU, CAUSE_OWN_THREADS);
+	add(&host, "web", PSI_CPU, VERDICT_NEIGHBOUR);
+	add(&host, "web", PSI_CPU, VERDICT_NEIGHBOUR);
+	add(&host, "web", PSI_CPU, VERDICT_OWN_THREADS);
 	metrics_write(&host.metrics, TRIGGERED);
 	second = file_text(path);
-	ck_assert_ptr_nonnull(
-		strstr(second, "{rule=\"web\",resource=\"cpu\",cause=\"competing processes\"} 2\n"));
-	ck_assert_ptr_nonnull(
-		strstr(second, "{rule=\"web\",resource=\"cpu\",cause=\"its own threads\"} 1\n"));
+	ck_assert_ptr_nonnull(strstr(second, "{rule=\"web\",resource=\"cpu\",cause=\"neighbour\"} 2\n"));
+	ck_assert_ptr_nonnull(strstr(second, "{rule=\"web\",resource=\"cpu\",cause=\"own threads\"} 1\n"));
 	ck_assert_ptr_nonnull(strstr(second, "{reason=\"torn-slots\",unit=\"sample\"} 3\n"));
 	ck_assert_ptr_nonnull(strstr(second, "{reason=\"frames-unresolved\",unit=\"frame\"} 6\n"));
 	/* another file: the one before would say for ever what was then */
@@ -337,7 +334,7 @@ START_TEST(series_have_a_bound)
 		char rule[32];
 
 		snprintf(rule, sizeof(rule), "rule-%u", i);
-		add(&host, rule, PSI_CPU, i & 1 ? CAUSE_COMPETING : CAUSE_DEVICE);
+		add(&host, rule, PSI_CPU, i & 1 ? VERDICT_NEIGHBOUR : VERDICT_DEVICE);
 	}
 	ck_assert_uint_eq(host.metrics.series_count, METRICS_SERIES_MAX + 2);
 	for (size_t i = METRICS_SERIES_MAX; i < host.metrics.series_count; i++) {

@@ -49,16 +49,14 @@ static const char rows_sql[] =
 	"INSERT INTO thread VALUES(1, 1, 1, 't'), (2, 2, 1, 't'), (3, 3, 1, 't');"
 	"INSERT INTO capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup,"
 	" triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, expected_samples,"
-	" received_samples, cause, because) VALUES"
+	" received_samples, verdict, victim) VALUES"
 	" (1, 1, NULL, 'old', 'io', 'full', 1000, 1000000, 'sampled', NULL, 1790000000000000000,"
 	"  1789999990000000000, 1790000005000000000, 10000000000, 'complete', 2000, 47, NULL, NULL, NULL, "
 	"NULL, NULL),"
 	" (2, 1, NULL, 'we' || char(27) || 'b', 'cpu', 'some', 150000, 2000000, 'kernel', "
 	"'/system.slice/web',"
 	"  1790000100000000000, 1790000090000000000, 1790000105000000000, 9800000000, 'complete', 1240000, "
-	"47, NULL, 940, 931, 'competing processes', 'h' || char(27) || 'og[7] took 2.00 s of CPU, all others "
-	"'"
-	"|| '3.00 s, while the targets ran 1.00 s and waited 2.00 s for nothing at all'),"
+	"47, NULL, 940, 931, 'neighbour', 'w' || char(27) || 'eb in web.service'),"
 	" (3, 1, NULL, 'web', 'cpu', 'some', 150000, 2000000, 'kernel', NULL, 1790000200000000000,"
 	"  1790000190000000000, NULL, 9800000000, 'recording', 160000, 47, NULL, NULL, NULL, NULL, NULL),"
 	" (4, 1, NULL, 'web', 'cpu', 'some', 0, 2000000, 'manual', NULL, 1790000300000000000,"
@@ -476,10 +474,11 @@ START_TEST(list_shows_the_newest_first)
 	assert_has(text.out, "we\\x1bb");
 	assert_has_not(one.out, " old ");
 	assert_asked("SELECT json_array_length(?1)", json.out, "4");
-	assert_asked("SELECT group_concat(key) FROM json_each(?1, '$[0]')", json.out,
-		     "capture_id,state,rule,resource,kind,stall_us,window_us,observed_us,trigger_mode,cgroup,"
-		     "triggered,triggered_at,history_ns,after_ns,processes,stacks,samples,"
-		     "expected_samples,received_samples,cause,because,losses,lost_percent,incident_id");
+	assert_asked(
+		"SELECT group_concat(key) FROM json_each(?1, '$[0]')", json.out,
+		"capture_id,state,rule,resource,kind,stall_us,window_us,observed_us,trigger_mode,cgroup,"
+		"triggered,triggered_at,history_ns,after_ns,processes,stacks,samples,"
+		"expected_samples,received_samples,verdict,blamed_percent,losses,lost_percent,incident_id");
 	assert_asked("SELECT json_extract(?1, '$[2].rule') = 'we' || char(27) || 'b'", json.out, "1");
 }
 END_TEST
@@ -493,8 +492,7 @@ START_TEST(why_explains_a_capture)
 		"9.8 s before the trigger, 5 s after it, at 47 Hz\n",
 		"584 of 3 processes, in 4 stacks, on and off CPU\n",
 		"  expected  940 samples on CPU, by the CPU time used; 931 were received\n",
-		"  cause     competing processes: h\\x1bog[7] took 2.00 s of CPU, all others",
-		" while the targets\n            ran 1.00 s and waited 2.00 s for nothing at all\n",
+		"  verdict   neighbour\n",
 		"all CPU time of the machine over 6 s, by who took it\n  others 60.0 %, idle 39.5 %\n",
 		/* what was not written yet is no negative number */
 		"bytes read and written over 6 s, by whom, and by the disks\n",
@@ -658,7 +656,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"answer,usual,changes,timeline,not_whole,capture,asked,incident,pressure,waiting,machine,bytes,cgroup_bytes,interrupts,groups,culprits,killed,growth,reclaim,cgroups,processes,stacks,others,stalls,states,wakers,locks,functions,seconds,losses");
+		"answer,usual,changes,timeline,not_whole,capture,asked,incident,pressure,waiting,machine,bytes,cgroup_bytes,interrupts,groups,killed,growth,reclaim,cgroups,processes,stacks,others,stalls,states,wakers,locks,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");

@@ -42,146 +42,134 @@ struct requirement_case {
 	int landlock_abi;
 	struct file file; /* requirements that this machine meets in another way */
 	const char *name;
-	enum verdict verdict;
+	enum grade grade;
 	const char *found, *remedy; /* parts of their names */
 };
 
 #define NEW "6.12.110"
 
 static const struct requirement_case requirement_cases[] = {
-	{ NEW, 6, { 0 }, "kernel", VERDICT_OK, "Linux 6.12.110", "" },
-	{ NEW, 6, { 0 }, "kernel bugs", VERDICT_OK, "none of the", "" },
-	{ "6.1.41", 2, { 0 }, "kernel bugs", VERDICT_WARNING, "use after free", "6.1.42" },
-	{ "6.1.96", 2, { 0 }, "kernel bugs", VERDICT_WARNING, "CVE-2024-41009", "6.1.97" },
-	{ "6.1.115", 2, { 0 }, "kernel bugs", VERDICT_WARNING, "LPM trie", "6.1.116, 6.6.60" },
-	{ "6.1.152", 2, { 0 }, "kernel bugs", VERDICT_WARNING, "CVE-2025-39881", "6.1.153" },
-	{ "6.18.44", 7, { 0 }, "kernel bugs", VERDICT_WARNING, "CVE-2026-74594", "6.18.45, 7.1.9 and 7.2" },
-	{ "6.18.45", 7, { 0 }, "kernel bugs", VERDICT_OK, "none of the", "" },
-	{ "6.0.19", 2, { 0 }, "kernel", VERDICT_FAILED, "6.0.19", "6.1 or newer" },
-	{ "5.15.0", 1, { 0 }, "kernel", VERDICT_FAILED, "5.15.0", "6.1 or newer" },
-	{ "strange", 1, { 0 }, "kernel", VERDICT_FAILED, "cannot parse the kernel version", "6.1 or newer" },
-	{ "6.12.0-55.el10", 6, { 0 }, "kernel", VERDICT_OK, "does not show which stable fixes", "" },
-	{ NEW, 6, { 0 }, "kernel BTF", VERDICT_OK, "vmlinux", "" },
+	{ NEW, 6, { 0 }, "kernel", GRADE_OK, "Linux 6.12.110", "" },
+	{ NEW, 6, { 0 }, "kernel bugs", GRADE_OK, "none of the", "" },
+	{ "6.1.41", 2, { 0 }, "kernel bugs", GRADE_WARNING, "use after free", "6.1.42" },
+	{ "6.1.96", 2, { 0 }, "kernel bugs", GRADE_WARNING, "CVE-2024-41009", "6.1.97" },
+	{ "6.1.115", 2, { 0 }, "kernel bugs", GRADE_WARNING, "LPM trie", "6.1.116, 6.6.60" },
+	{ "6.1.152", 2, { 0 }, "kernel bugs", GRADE_WARNING, "CVE-2025-39881", "6.1.153" },
+	{ "6.18.44", 7, { 0 }, "kernel bugs", GRADE_WARNING, "CVE-2026-74594", "6.18.45, 7.1.9 and 7.2" },
+	{ "6.18.45", 7, { 0 }, "kernel bugs", GRADE_OK, "none of the", "" },
+	{ "6.0.19", 2, { 0 }, "kernel", GRADE_FAILED, "6.0.19", "6.1 or newer" },
+	{ "5.15.0", 1, { 0 }, "kernel", GRADE_FAILED, "5.15.0", "6.1 or newer" },
+	{ "strange", 1, { 0 }, "kernel", GRADE_FAILED, "cannot parse the kernel version", "6.1 or newer" },
+	{ "6.12.0-55.el10", 6, { 0 }, "kernel", GRADE_OK, "does not show which stable fixes", "" },
+	{ NEW, 6, { 0 }, "kernel BTF", GRADE_OK, "vmlinux", "" },
 	{ NEW,
 	  6,
 	  { "sys/kernel/btf/vmlinux", NULL },
 	  "kernel BTF",
-	  VERDICT_FAILED,
+	  GRADE_FAILED,
 	  "No such file",
 	  "CONFIG_DEBUG_INFO_BTF" },
-	{ NEW, 6, { 0 }, "BPF JIT", VERDICT_OK, "on", "" },
+	{ NEW, 6, { 0 }, "BPF JIT", GRADE_OK, "on", "" },
 	{ NEW,
 	  6,
 	  { "proc/sys/net/core/bpf_jit_enable", "0\n" },
 	  "BPF JIT",
-	  VERDICT_WARNING,
+	  GRADE_WARNING,
 	  "interpreted",
 	  "bpf_jit_enable=1" },
 	{ NEW,
 	  6,
 	  { "proc/sys/net/core/bpf_jit_enable", NULL },
 	  "BPF JIT",
-	  VERDICT_UNKNOWN,
+	  GRADE_UNKNOWN,
 	  "No such file",
 	  "" },
-	{ NEW, 6, { "proc/sys/net/core/bpf_jit_enable", "on\n" }, "BPF JIT", VERDICT_UNKNOWN, "Invalid", "" },
-	{ NEW, 6, { 0 }, "lockdown", VERDICT_OK, "[integrity]", "" },
-	{ NEW, 6, { "sys/kernel/security/lockdown", NULL }, "lockdown", VERDICT_OK, "none", "" },
+	{ NEW, 6, { "proc/sys/net/core/bpf_jit_enable", "on\n" }, "BPF JIT", GRADE_UNKNOWN, "Invalid", "" },
+	{ NEW, 6, { 0 }, "lockdown", GRADE_OK, "[integrity]", "" },
+	{ NEW, 6, { "sys/kernel/security/lockdown", NULL }, "lockdown", GRADE_OK, "none", "" },
 	{ NEW,
 	  6,
 	  { "sys/kernel/security/lockdown", "none integrity [confidentiality]\n" },
 	  "lockdown",
-	  VERDICT_WARNING,
+	  GRADE_WARNING,
 	  "confidentiality",
 	  "integrity" },
-	{ NEW, 6, { 0 }, "cgroup2", VERDICT_OK, "/sys/fs/cgroup", "" },
+	{ NEW, 6, { 0 }, "cgroup2", GRADE_OK, "/sys/fs/cgroup", "" },
 	{ NEW,
 	  6,
 	  { "sys/fs/cgroup/cgroup.controllers", "cpuset\n" },
 	  "cgroup2",
-	  VERDICT_OK,
+	  GRADE_OK,
 	  "cgroup v1 hierarchy",
 	  "" },
-	{ NEW,
-	  6,
-	  { "proc/self/mountinfo", "" },
-	  "cgroup2",
-	  VERDICT_FAILED,
-	  "not mounted",
-	  "mount -t cgroup2" },
-	{ NEW, 6, { 0 }, "PSI of cgroups", VERDICT_OK, "on in all 3", "" },
+	{ NEW, 6, { "proc/self/mountinfo", "" }, "cgroup2", GRADE_FAILED, "not mounted", "mount -t cgroup2" },
+	{ NEW, 6, { 0 }, "PSI of cgroups", GRADE_OK, "on in all 3", "" },
 	{ NEW,
 	  6,
 	  { "sys/fs/cgroup/cpu.pressure", NULL },
 	  "PSI of cgroups",
-	  VERDICT_WARNING,
+	  GRADE_WARNING,
 	  "watch = system",
 	  "cgroup_disable=pressure" },
 	{ NEW,
 	  6,
 	  { "sys/fs/cgroup/a.slice/b/cgroup.pressure", "0\n" },
 	  "PSI of cgroups",
-	  VERDICT_WARNING,
+	  GRADE_WARNING,
 	  "off in 1 of 3 cgroups: /a.slice/b",
 	  "echo 1 > /sys/fs/cgroup/a.slice/b/cgroup.pressure" },
-	{ NEW, 6, { 0 }, "PSI", VERDICT_OK, "cpu, memory, io, irq", "" },
-	{ NEW, 6, { "proc/pressure/irq", NULL }, "PSI", VERDICT_OK, "cpu, memory, io", "" },
-	{ NEW, 6, { "proc/pressure/cpu", NULL }, "PSI", VERDICT_FAILED, "No such file", "CONFIG_PSI=y" },
+	{ NEW, 6, { 0 }, "PSI", GRADE_OK, "cpu, memory, io, irq", "" },
+	{ NEW, 6, { "proc/pressure/irq", NULL }, "PSI", GRADE_OK, "cpu, memory, io", "" },
+	{ NEW, 6, { "proc/pressure/cpu", NULL }, "PSI", GRADE_FAILED, "No such file", "CONFIG_PSI=y" },
 	{ NEW,
 	  6,
 	  { "proc/pressure/memory", "nonsense\n" },
 	  "PSI",
-	  VERDICT_FAILED,
+	  GRADE_FAILED,
 	  "unknown format",
 	  "CONFIG_PSI" },
-	{ NEW, 6, { 0 }, "seccomp", VERDICT_OK, "kill_process", "" },
+	{ NEW, 6, { 0 }, "seccomp", GRADE_OK, "kill_process", "" },
 	{ NEW,
 	  6,
 	  { "proc/sys/kernel/seccomp/actions_avail", "trap errno allow\n" },
 	  "seccomp",
-	  VERDICT_FAILED,
+	  GRADE_FAILED,
 	  "trap errno allow",
 	  "CONFIG_SECCOMP_FILTER" },
 	{ NEW,
 	  6,
 	  { "proc/sys/kernel/seccomp/actions_avail", NULL },
 	  "seccomp",
-	  VERDICT_FAILED,
+	  GRADE_FAILED,
 	  "No such file",
 	  "CONFIG_SECCOMP_FILTER" },
-	{ NEW, 6, { 0 }, "Landlock", VERDICT_OK, "ABI 6", "" },
-	{ NEW, 0, { 0 }, "Landlock", VERDICT_WARNING, "not available", "lsm=" },
-	{ NEW, 6, { 0 }, "unprivileged BPF", VERDICT_OK, "disabled", "" },
+	{ NEW, 6, { 0 }, "Landlock", GRADE_OK, "ABI 6", "" },
+	{ NEW, 0, { 0 }, "Landlock", GRADE_WARNING, "not available", "lsm=" },
+	{ NEW, 6, { 0 }, "unprivileged BPF", GRADE_OK, "disabled", "" },
 	{ NEW,
 	  6,
 	  { "proc/sys/kernel/unprivileged_bpf_disabled", "0\n" },
 	  "unprivileged BPF",
-	  VERDICT_WARNING,
+	  GRADE_WARNING,
 	  "any user can load BPF",
 	  "unprivileged_bpf_disabled=2" },
-	{ NEW, 6, { 0 }, "kptr_restrict", VERDICT_OK, "1:", "" },
-	{ NEW,
-	  6,
-	  { "proc/sys/kernel/kptr_restrict", NULL },
-	  "kptr_restrict",
-	  VERDICT_UNKNOWN,
-	  "No such",
-	  "" },
-	{ NEW, 6, { 0 }, "perf_event_paranoid", VERDICT_OK, "3:", "" },
-	{ NEW, 6, { 0 }, "perf sample rate", VERDICT_OK, "100000", "" },
+	{ NEW, 6, { 0 }, "kptr_restrict", GRADE_OK, "1:", "" },
+	{ NEW, 6, { "proc/sys/kernel/kptr_restrict", NULL }, "kptr_restrict", GRADE_UNKNOWN, "No such", "" },
+	{ NEW, 6, { 0 }, "perf_event_paranoid", GRADE_OK, "3:", "" },
+	{ NEW, 6, { 0 }, "perf sample rate", GRADE_OK, "100000", "" },
 	{ NEW,
 	  6,
 	  { "proc/sys/kernel/perf_event_max_sample_rate", "50\n" },
 	  "perf sample rate",
-	  VERDICT_WARNING,
+	  GRADE_WARNING,
 	  "50 samples a second",
 	  "perf_event_max_sample_rate" },
-	{ NEW, 6, { 0 }, "stack depth", VERDICT_OK, "127", "" },
+	{ NEW, 6, { 0 }, "stack depth", GRADE_OK, "127", "" },
 	{ NEW,
 	  6,
 	  { "proc/sys/kernel/perf_event_max_stack", "32\n" },
 	  "stack depth",
-	  VERDICT_WARNING,
+	  GRADE_WARNING,
 	  "32",
 	  "perf_event_max_stack=127" },
 };
@@ -200,8 +188,7 @@ static void put(const char *root, const struct file *file)
 static bool has_finding(const struct findings *findings, const struct requirement_case *one)
 {
 	for (size_t i = 0; i < findings->count; i++)
-		if (!strcmp(findings->items[i].name, one->name) &&
-		    findings->items[i].verdict == one->verdict &&
+		if (!strcmp(findings->items[i].name, one->name) && findings->items[i].grade == one->grade &&
 		    strstr(findings->items[i].found, one->found) &&
 		    strstr(findings->items[i].remedy, one->remedy))
 			return true;
@@ -235,11 +222,11 @@ START_TEST(requirements)
 	machine_close(&machine);
 	if (!has_finding(&findings, one))
 		ck_abort_msg("%s on %s: %s, %s, %s", one->name, one->release,
-			     verdict_names[finding_find(&findings, one->name)->verdict],
+			     grade_names[finding_find(&findings, one->name)->grade],
 			     finding_find(&findings, one->name)->found,
 			     finding_find(&findings, one->name)->remedy);
 	if (!one->file.path && !strcmp(one->release, NEW) && one->landlock_abi)
-		ck_assert_int_eq(findings_worst(&findings), VERDICT_OK);
+		ck_assert_int_eq(findings_worst(&findings), GRADE_OK);
 }
 END_TEST
 
@@ -253,7 +240,7 @@ START_TEST(a_load_does_not_walk)
 	make_machine(&machine, NEW, 6, &off);
 	requirements_check(&machine, false, &findings);
 	machine_close(&machine);
-	ck_assert_int_eq(findings_worst(&findings), VERDICT_OK);
+	ck_assert_int_eq(findings_worst(&findings), GRADE_OK);
 }
 END_TEST
 
@@ -266,7 +253,7 @@ START_TEST(this_machine)
 	requirements_check(&machine, true, &findings);
 	machine_close(&machine);
 	ck_assert_uint_gt(findings.count, 10);
-	ck_assert_int_eq(finding_find(&findings, "kernel")->verdict, VERDICT_OK);
+	ck_assert_int_eq(finding_find(&findings, "kernel")->grade, GRADE_OK);
 }
 END_TEST
 

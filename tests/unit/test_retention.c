@@ -290,7 +290,7 @@ static int commit_of(struct store_fixture *fixture, struct capture *capture, con
 {
 	struct resolved resolved;
 	int64_t capture_id;
-	struct cause why;
+	struct stored_verdict verdict;
 	int result;
 
 	snprintf(capture->trigger.rule, sizeof(capture->trigger.rule), "%s", rule);
@@ -299,7 +299,7 @@ static int commit_of(struct store_fixture *fixture, struct capture *capture, con
 	resolve_by_hand(capture, false, "aa", &resolved);
 	result = is_baseline ? store_commit_baseline(fixture->store, capture, &resolved, fixture->mappings)
 			     : store_commit_capture(fixture->store, capture, &resolved, fixture->mappings,
-						    &capture_id, &why);
+						    &capture_id, &verdict);
 	resolved_free(&resolved);
 	return result;
 }

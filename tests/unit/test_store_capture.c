@@ -190,12 +190,9 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 	stats[0] = (struct kernel_stat){ "vmstat", KERNEL_STAT_SYSTEM, "", "allocstall_normal", 5, 7 };
 	stats[1] = (struct kernel_stat){ "io.stat", 1, "8:0", "rbytes", -1, 9 };
 	stats[2] = (struct kernel_stat){ "vmstat", KERNEL_STAT_SYSTEM, "", "pgfault", 1, -1 };
-	capture->kernel_stats = (struct kernel_stats){ .stats = stats,
-						       .count = 3,
-						       .room = 3,
-						       .from_ns = TRIGGERED + 1,
-						       .to_ns = TRIGGERED + 2,
-						       .counts_quotas = true };
+	capture->kernel_stats = (struct kernel_stats){
+		.stats = stats, .count = 3, .room = 3, .from_ns = TRIGGERED + 1, .to_ns = TRIGGERED + 2
+	};
 	capture->expected.cpu_ns = 2 * SECOND;
 	capture->expected.received = 93;
 	store_fixture_start(&fixture);
@@ -213,7 +210,6 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 		"USING(process_id) ORDER BY u.rowid",
 		"hog|other|-20|30|1|2|NULL|0|0|11|4|5|6|7|8|9|10|3|22|21|/other|5\n"
 		"NULL|rest|-20|30|0|0|12|0|0|0|0|0|0|0|0|0|0|0|0|0|NULL|NULL\n");
-	expect_rows(&fixture, "SELECT tgid, taken FROM culprit", "77|10\n");
 	expect_rows(
 		&fixture,
 		"SELECT role, comm, parent, parent_tgid, cgroup, unit, container, denied, processes, cpu_ns, "
@@ -267,10 +263,10 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 		    "device, name, before, after FROM statistic",
 		    "1|2|system|vmstat|NULL|allocstall_normal|5|7\n"
 		    "1|2|/system.slice|io.stat|8:0|rbytes|NULL|9\n1|2|system|vmstat|NULL|pgfault|1|NULL\n");
-	expect_rows(&fixture,
-		    "SELECT expected_samples, received_samples, cause, because LIKE '2 allocations %' FROM "
-		    "capture",
-		    "94|93|global memory shortage|1\n");
+	expect_rows(
+		&fixture,
+		"SELECT expected_samples, received_samples, verdict, verdict_version, not_examined FROM capture",
+		"94|93|undetermined|1|accounts\n");
 	store_fixture_free(&fixture);
 }
 END_TEST
@@ -547,7 +543,7 @@ static struct asking *asking_make(uint32_t kinds)
 	return asking;
 }
 
-/* Nothing fired: no rule, no resource, no cause, no incident; and each view has the capture without them. */
+/* Nothing fired: no rule, no resource, no incident; and each view has the capture without them. */
 START_TEST(a_capture_on_demand_has_who_asked)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 0x40);
@@ -560,12 +556,12 @@ START_TEST(a_capture_on_demand_has_who_asked)
 	expect_commit(&fixture, capture);
 	expect_rows(
 		&fixture,
-		"SELECT rule_id, rule, resource, kind, stall_us, window_us, observed_us, trigger_mode, cause, because, "
+		"SELECT rule_id, rule, resource, kind, stall_us, window_us, observed_us, trigger_mode, verdict, not_examined, "
 		"incident_id, onset_at, asked_by_uid, asked_by, asked_for, note, state FROM capture",
-		"NULL|NULL|NULL|NULL|NULL|NULL|NULL|manual|NULL|NULL|NULL|NULL|1000|alice|--all --for 5s|who\\x09knows|complete\n");
+		"NULL|NULL|NULL|NULL|NULL|NULL|NULL|manual|undetermined|accounts|NULL|NULL|1000|alice|--all --for 5s|who\\x09knows|complete\n");
 	expect_rows(&fixture, "SELECT count(*) FROM incident", "0\n");
-	expect_rows(&fixture, "SELECT rule, resource, samples, cause FROM capture_summary",
-		    "NULL|NULL|1|NULL\n");
+	expect_rows(&fixture, "SELECT rule, resource, samples, verdict FROM capture_summary",
+		    "NULL|NULL|1|undetermined\n");
 	expect_rows(&fixture, "SELECT count(*) FROM stall_stack", "0\n");
 	expect_rows(&fixture, "SELECT count(*) > 0 FROM hot_function", "1\n");
 	expect_rows(&fixture, "SELECT count(*), max(taken_unit) FROM culprit_group", "0|NULL\n");
@@ -588,11 +584,11 @@ START_TEST(a_baseline_has_its_rule_and_no_incident)
 	expect_commit(&fixture, capture);
 	expect_rows(
 		&fixture,
-		"SELECT rule_id, rule, resource, kind, stall_us, window_us, observed_us, trigger_mode, cause, because, "
+		"SELECT rule_id, rule, resource, kind, stall_us, window_us, observed_us, trigger_mode, verdict, not_examined, "
 		"incident_id, onset_at, asked_by_uid, expected_samples, received_samples, state FROM capture",
 		"1|web|NULL|NULL|NULL|NULL|NULL|baseline|NULL|NULL|NULL|NULL|NULL|NULL|NULL|complete\n");
 	expect_rows(&fixture, "SELECT count(*) FROM incident", "0\n");
-	expect_rows(&fixture, "SELECT rule, resource, samples, cause FROM capture_summary",
+	expect_rows(&fixture, "SELECT rule, resource, samples, verdict FROM capture_summary",
 		    "web|NULL|1|NULL\n");
 	expect_rows(&fixture, "SELECT count(*) > 0 FROM hot_function", "1\n");
 	expect_rows(

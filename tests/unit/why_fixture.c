@@ -3,6 +3,7 @@
 
 #include "common/cleanup.h"
 #include "common/schema.h"
+#include "common/verdict/verdict.h"
 
 #include <check.h>
 #include <sqlite3.h>
@@ -71,8 +72,21 @@ static const char samples_sql[] =
 	" * 1048576, " #RSS_MIB " * 1048576, " #BEFORE_MIB " * 1048576)"
 #define TARGETS                                                                                              \
 	ROW(1, "target", 600, 2000, 0, 0, 0, 0, 40, 40) ", " ROW(2, "target", 400, 2000, 0, 0, 0, 0, 40, 40)
-#define WAITED_CPU                                                                                           \
-	" while nginx ×2 in nginx.service ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s"
+/* Where the time of nginx's threads went, and who it waited for. */
+#define TIME(ACCOUNT, MS)                                                                                    \
+	"INSERT INTO account VALUES(7, 'nginx in nginx.service', '" ACCOUNT "', 2, " #MS "000000);"
+#define BLAMED(WAIT, ROLE, PROGRAM, TGID, PROCESSES, MS, WHERE)                                              \
+	"INSERT INTO blame VALUES(7, 'nginx in nginx.service', '" WAIT "', '" ROLE "', " PROGRAM ", " TGID   \
+	", " PROCESSES ", " #MS "000000, " WHERE ", NULL);"
+#define NGINX "'nginx', 'nginx.service', '/system.slice/nginx.service'"
+#define BACKUP "'backup', 'backup.service', '/batch.slice/backup.service'"
+#define MYSQLD "'mysqld', 'mysql.service', '/system.slice/mysql.service'"
+#define NOBODY "NULL, NULL, NULL"
+#define QUEUED TIME("queued", 4000) TIME("ran", 1000) TIME("sleep", 7000)
+/* The largest neighbour has 3 of the 4 s of waiting. */
+#define COMPETES(PROGRAM, TGID, PROCESSES)                                                                   \
+	QUEUED BLAMED("queued", "own", NGINX, "NULL", "2", 200, "NULL")                                      \
+		BLAMED("queued", "other", PROGRAM, TGID, PROCESSES, 3000, "NULL")
 
 /* nginx[101] is killed at the trigger, and no pressure has fired. */
 #define KILLED(HOW, LIMIT)                                                                                   \
@@ -106,267 +120,264 @@ static const char samples_sql[] =
 	" (7, 21, 7, 1, 0, 20, NULL, NULL), (7, 22, 1, 2, 0, 4, 1000, NULL), (7, 27, 1, 1, 0, 15, NULL, NULL),"           \
 	" (7, 23, 1, 1, 0, 8, NULL, NULL), (7, 24, 1, 1, 0, 5, NULL, NULL), (7, 25, 1, 1, 0, 2, NULL, NULL);"
 
+#define DOCKER "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define QUOTA_OF(CGROUP)                                                                                     \
+	"INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"       \
+	"(7, 1, 5, '" CGROUP "', 'cpu.stat', 'nr_throttled', 10, 60), (7, 1, 5, '" CGROUP                    \
+	"', 'cpu.stat', 'nr_periods', 10, 61), (7, 1, 5, '" CGROUP                                           \
+	"', 'cpu.max', 'quota_usec', 50000, 50000), (7, 1, 5, '" CGROUP                                      \
+	"', 'cpu.max', 'period_usec', 100000, 100000);"
+/* vda moved so many MiB in 100 requests, which took so long together. */
+#define DISK(MIB, TOOK_MS)                                                                                             \
+	"INSERT INTO statistic(capture_id, from_at, to_at, scope, source, device, name, before, after) VALUES"         \
+	"(7, 0, 5000000000, 'system', 'diskstats', 'sda', 'busy_ms', 0, 10), (7, 0, 5000000000, 'system', "            \
+	"'diskstats', 'vda', 'busy_ms', 0, 4500), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'reads', 0, 100), " \
+	"(7, 0, 5000000000, 'system', 'diskstats', 'vda', 'read_bytes', 0, " #MIB                                      \
+	" * 1048576), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'read_ms', 0, " #TOOK_MS ");"
+#define RECLAIMED                                                                                            \
+	TIME("memory", 1700) TIME("ran", 600) BLAMED("memory", "limit", NOBODY, "NULL", "NULL", 1700, "NULL")
+#define SHORT                                                                                                \
+	"INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"       \
+	"(7, 1, 5, 'system', 'vmstat', 'allocstall_normal', 0, 4), (7, 1, 5, 'system', 'vmstat', 'pgscan_direct', 0, 256);"
+#define LOOK "bourdon --db bourdon.db why 7 --section "
+
 const struct why_case why_cases[] = {
-	{ "throttled", "cpu", "some", "/system.slice/nginx.service", "complete", "throttled by its own quota",
-	  "/system.slice/nginx.service was throttled for 4.00 s, summed over its CPUs, in 50 of 51 periods, by its cpu.max of 0.50 CPUs, within 5.00 s",
-	  USAGE TARGETS
-	  ";"
-	  "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"
-	  "(7, 1, 5, '/system.slice/nginx.service', 'cpu.stat', 'throttled_usec', 1000, 4001000),"
-	  "(7, 1, 5, '/system.slice/nginx.service', 'cpu.stat', 'nr_throttled', 10, 60), (7, 1, 5, '/system.slice', 'cpu.stat', 'throttled_usec', 5, 6),"
-	  "(7, 1, 5, '/system.slice/nginx.service', 'cpu.stat', 'nr_periods', 10, 61),"
-	  "(7, 1, 5, '/system.slice/nginx.service', 'cpu.max', 'quota_usec', 50000, 50000),"
-	  "(7, 1, 5, '/system.slice/nginx.service', 'cpu.max', 'period_usec', 100000, 100000);",
-	  "nginx ×2 in nginx.service: waited 4 s for a CPU", "the quota of nginx.service, 0.50 CPUs",
+	{ "throttled", "cpu", "some", "/system.slice/nginx.service", "complete", "quota",
+	  USAGE TARGETS ";" TIME("throttled", 4000) TIME("ran", 1000)
+		  BLAMED("throttled", "quota", "NULL, NULL, '/system.slice/nginx.service'", "NULL", "NULL",
+			 4000, "'/system.slice/nginx.service'") QUOTA_OF("/system.slice/nginx.service"),
+	  "nginx in nginx.service: 2 threads", "nginx.service",
 	  "raise the quota of nginx.service from 0.50 to 0.90 CPUs",
 	  "systemctl set-property --runtime nginx.service CPUQuota=90%" },
-	{ "throttled in a container that is no unit", "cpu", "some",
-	  "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "complete",
-	  "throttled by its own quota",
-	  "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef was throttled for 4.00 s, summed over its CPUs, in 50 of 51 periods, by its cpu.max of 0.50 CPUs, within 5.00 s",
-	  USAGE ROW(
-		  8, "target", 600, 9000, 0, 0, 0, 0, 40,
-		  40) ";"
-		      "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) SELECT 7, 1, 5, cgroup, source, name, b, a FROM capture,"
-		      "(SELECT 'cpu.stat' AS source, 'throttled_usec' AS name, 1000 AS b, 4001000 AS a UNION ALL SELECT 'cpu.stat', 'nr_throttled', 10, 60"
-		      " UNION ALL SELECT 'cpu.stat', 'nr_periods', 10, 61 UNION ALL SELECT 'cpu.max', 'quota_usec', 50000, 50000"
-		      " UNION ALL SELECT 'cpu.max', 'period_usec', 100000, 100000) WHERE capture_id = 7;",
-	  "worker[601] in ", "the quota of ", "raise the quota of ",
+	{ "throttled in a container that is no unit", "cpu", "some", DOCKER, "complete", "quota",
+	  USAGE ROW(8, "target", 600, 9000, 0, 0, 0, 0, 40,
+		    40) ";"
+			"INSERT INTO account VALUES(7, 'worker in " DOCKER
+			"', 'throttled', 1, 9000000000), (7, 'worker in " DOCKER "', 'ran', 1, 600000000);"
+			"INSERT INTO blame VALUES(7, 'worker in " DOCKER
+			"', 'throttled', 'quota', NULL, NULL, '" DOCKER "', NULL, NULL, 9000000000, '" DOCKER
+			"', NULL);" QUOTA_OF(DOCKER),
+	  "worker in ", "", "raise the quota of ",
 	  "docker update --cpus=1.60 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" },
-	{ "competing for a CPU, from another slice", "cpu", "some", "/system.slice/nginx.service", "complete",
-	  "competing processes",
-	  "backup[201] in backup.service took 8.00 s of CPU time, 33 % of the machine's, mostly in compress (99 % of its samples)," WAITED_CPU
-	  "; the stall is older than the 2 s of history",
+	{ "throttled by a quota of cgroup v1", "cpu", "some", "/system.slice/nginx.service", "complete",
+	  "quota",
+	  USAGE TARGETS ";" TIME("throttled", 4000) TIME("ran", 1000)
+		  BLAMED("throttled", "quota", NOBODY, "NULL", "NULL", 4000, "'nginx'"),
+	  "nginx in nginx.service", "nginx", "raise the CPU quota", LOOK "capture,machine,groups" },
+	{ "a neighbour for a CPU, of another slice", "cpu", "some", "/system.slice/nginx.service", "complete",
+	  "neighbour",
 	  USAGE TARGETS ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 40,
-				 40) ", " ROW(4, "other", 900, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(3, 5),
-	  "nginx ×2 in nginx.service: waited 4 s for a CPU",
-	  "backup[201] in backup.service: 8 s of CPU time, 33 % of all",
-	  "give batch.slice, where backup is, CPU weight 20",
+				 40) ", " ROW(4, "other", 900, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(3, 5)
+		  COMPETES(BACKUP, "201", "1") BLAMED("queued", "other", MYSQLD, "301", "1", 800, "NULL"),
+	  "nginx in nginx.service: 2 threads", "backup", "give batch.slice, where backup is, CPU weight 20",
 	  "systemctl set-property --runtime batch.slice CPUWeight=20" },
-	{ "competing for a CPU, in the same slice", "cpu", "some", "/system.slice/nginx.service", "complete",
-	  "competing processes",
-	  "mysqld[301] in mysql.service took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU,
-	  USAGE TARGETS ", " ROW(4, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ", " ROW(3, "other", 7900, 0, 0, 0,
-										   0, 0, 40, 40) ";",
-	  "nginx ×2 in nginx.service: waited 4 s for a CPU", "mysqld[301] in mysql.service: 8 s of CPU time",
-	  "give mysql.service CPU weight 20", "systemctl set-property --runtime mysql.service CPUWeight=20" },
-	{ "competing for a CPU, a user's session", "cpu", "some", "/system.slice/nginx.service", "complete",
-	  "competing processes",
-	  "stress ×2 in session-3.scope took 16.00 s of CPU time, 67 % of the machine's," WAITED_CPU,
+	{ "a neighbour for a CPU, in the same slice", "cpu", "some", "/system.slice/nginx.service",
+	  "complete", "neighbour",
+	  USAGE TARGETS ", " ROW(4, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";" COMPETES(MYSQLD, "301", "1"),
+	  "nginx in nginx.service", "mysqld", "give mysql.service CPU weight 20",
+	  "systemctl set-property --runtime mysql.service CPUWeight=20" },
+	{ "a neighbour for a CPU, a user's session", "cpu", "some", "/system.slice/nginx.service", "complete",
+	  "neighbour",
 	  USAGE TARGETS ", " ROW(5, "other", 8000, 0, 0, 0, 0, 0, 40,
-				 40) ", " ROW(6, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(5, 5),
-	  "nginx ×2 in nginx.service", "stress ×2 in session-3.scope: 16 s of CPU time, 67 % of all",
-	  "give user.slice, where stress is, CPU weight 20",
+				 40) ", " ROW(6, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(5, 5)
+		  COMPETES("'stress', 'session-3.scope', '/user.slice/user-1000.slice/session-3.scope'",
+			   "NULL", "2"),
+	  "nginx in nginx.service", "stress", "give user.slice, where stress is, CPU weight 20",
 	  "systemctl set-property --runtime user.slice CPUWeight=20" },
-	{ "competing for a CPU, in one unit", "cpu", "some", "/system.slice/nginx.service", "complete",
-	  "competing processes",
-	  "php[501] in nginx.service took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU,
-	  USAGE TARGETS ", " ROW(7, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";", "nginx ×2 in nginx.service",
-	  "php[501] in nginx.service: 8 s", "lower the priority of php[501]", "renice -n 10 -p 501" },
-	{ "competing for a CPU, a container that is no unit", "cpu", "some", "/system.slice/nginx.service",
-	  "complete", "competing processes",
-	  "app[701] in /kubepods/burstable/podabc/0123456789ab took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU,
-	  USAGE TARGETS ", " ROW(11, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";", "nginx ×2 in nginx.service",
-	  "app[701] in ", "give /kubepods, where app is, CPU weight 20",
+	{ "a neighbour for a CPU, in one unit", "cpu", "some", "/system.slice/nginx.service", "complete",
+	  "neighbour",
+	  USAGE TARGETS ", " ROW(7, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";" COMPETES(
+		  "'php', 'nginx.service', '/system.slice/nginx.service'", "501", "1"),
+	  "nginx in nginx.service", "php", "lower the priority of php[501]", "renice -n 10 -p 501" },
+	{ "a neighbour for a CPU, a container that is no unit", "cpu", "some", "/system.slice/nginx.service",
+	  "complete", "neighbour",
+	  USAGE TARGETS ", " ROW(11, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";" COMPETES(
+		  "'app', NULL, '/kubepods/burstable/podabc/0123456789ab'", "701", "1"),
+	  "nginx in nginx.service", "app", "give /kubepods, where app is, CPU weight 20",
 	  "echo 20 > /sys/fs/cgroup/kubepods/cpu.weight" },
-	{ "competing for a CPU, kernel threads", "cpu", "some", "/system.slice/nginx.service", "complete",
-	  "competing processes",
-	  "kernel threads kworker ×2 took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU,
+	{ "a neighbour for a CPU, kernel threads", "cpu", "some", "/system.slice/nginx.service", "complete",
+	  "neighbour",
 	  USAGE TARGETS ", " ROW(9, "kernel", 6000, 0, 0, 0, 0, 0, 0,
-				 0) ", " ROW(10, "kernel", 2000, 0, 0, 0, 0, 0, 0, 0) ";" OTHERS_RAN(9, 6),
-	  "nginx ×2 in nginx.service", "kernel threads kworker ×2: 8 s of CPU time",
-	  "find out what the kernel thread kworker works for",
-	  "bourdon --db bourdon.db why 7 --section others,groups,interrupts" },
-	{ "competing for a CPU, denied by root's policy", "cpu", "some", "/system.slice/nginx.service",
-	  "complete", "competing processes",
-	  "processes that root's policy denies took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU,
-	  USAGE TARGETS ", " ROW(3, "other", 5000, 0, 0, 0, 0, 0, 40, 40) ";", "nginx ×2 in nginx.service",
-	  "processes that root's policy denies", "find out who they are",
-	  "bourdon --db bourdon.db why 7 --section machine,groups,others" },
-	{ "competing for a CPU, perhaps a quota of cgroup v1", "cpu", "some", "/system.slice/nginx.service",
-	  "complete", "competing processes",
-	  "backup[201] in backup.service took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU
-	  "; the CPU controller is not that of cgroup v2: a quota of cgroup v1 would not be seen",
-	  USAGE TARGETS ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";", "nginx ×2 in nginx.service",
-	  "backup[201] in backup.service", "give batch.slice, where backup is",
+				 0) ", " ROW(10, "kernel", 2000, 0, 0, 0, 0, 0, 0, 0) ";" OTHERS_RAN(9, 6)
+		  QUEUED BLAMED("queued", "kernel", "'kworker', NULL, NULL", "NULL", "2", 3000, "NULL"),
+	  "nginx in nginx.service", "kworker", "find out what the kernel thread kworker works for",
+	  LOOK "others,groups,interrupts" },
+	{ "a neighbour beside a victim in a user's slice", "cpu", "some",
+	  "/user.slice/user-1000.slice/session-3.scope", "complete", "neighbour",
+	  USAGE ROW(5, "target", 600, 2000, 0, 0, 0, 0, 40, 40) ", " ROW(
+		  4, "other", 9000, 0, 0, 0, 0, 0, 40,
+		  40) ";"
+		      "INSERT INTO account VALUES(7, 'stress in session-3.scope', 'queued', 1, 4000000000),"
+		      " (7, 'stress in session-3.scope', 'ran', 1, 600000000);"
+		      "INSERT INTO blame VALUES(7, 'stress in session-3.scope', 'queued', 'other', " MYSQLD
+		      ", 301, 1, 3800000000, NULL, NULL);",
+	  /* system.slice holds bourdond: it gets no lower weight */
+	  "stress in session-3.scope: 1 thread", "mysqld", "limit mysql.service to 0.75 CPUs",
+	  "systemctl set-property --runtime mysql.service CPUQuota=75%" },
+	{ "a neighbour that is init", "cpu", "some", "/system.slice/nginx.service", "complete", "neighbour",
+	  USAGE TARGETS ";" COMPETES("'systemd', 'init.scope', '/init.scope'", "1", "1"),
+	  "nginx in nginx.service", "systemd", "see what the first process of the host works for",
+	  LOOK "others,groups" },
+	{ "bourdon itself", "cpu", "some", "/system.slice/nginx.service", "complete", "neighbour",
+	  USAGE TARGETS ";" QUEUED BLAMED("queued", "recorder",
+					  "'bourdond', 'bourdond.service', '/system.slice/bourdond.service'",
+					  "77", "1", 3000, "NULL"),
+	  "nginx in nginx.service", "bourdon itself", "bourdon itself: have it record less",
+	  LOOK "machine,groups,others" },
+	{ "several neighbours", "cpu", "some", "/system.slice/nginx.service", "complete", "neighbours",
+	  USAGE TARGETS ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 40,
+				 40) ", " ROW(4, "other", 7900, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(3, 5)
+		  QUEUED BLAMED("queued", "own", NGINX, "NULL", "2", 200,
+				"NULL") BLAMED("queued", "other", BACKUP, "201", "1", 1500, "NULL")
+			  BLAMED("queued", "other", MYSQLD, "301", "1", 1400, "NULL")
+				  BLAMED("queued", "other", "'php', NULL, NULL", "501", "1", 800, "NULL"),
+	  "nginx in nginx.service", "backup", "give batch.slice, where backup is, CPU weight 20",
 	  "systemctl set-property --runtime batch.slice CPUWeight=20" },
-	{ "its own threads", "cpu", "some", NULL, "complete", "its own threads",
-	  "nginx ×2 in nginx.service took 20.00 s of CPU time, 83 % of the machine's, and waited 20.00 s (50 % of the targets' time), mostly for each other: all other processes ran 0.10 s, within 6.00 s; the stall began 3 s before the trigger",
-	  USAGE ROW(1, "target", 10000, 10000, 0, 0, 0, 0, 40,
-		    40) ", " ROW(2, "target", 10000, 10000, 0, 0, 0, 0, 40,
-				 40) ", " ROW(3, "other", 100, 0, 0, 0, 0, 0, 40, 40) ";",
-	  "nginx ×2 in nginx.service: waited 20 s for a CPU, ran 20 s",
-	  "itself: nginx ×2 in nginx.service: 20 s of CPU time", "run fewer threads",
-	  "bourdon --db bourdon.db why 7 --section stacks,functions,states,locks" },
-	{ "competing for a disk", "io", "some", "/system.slice/nginx.service", "complete",
-	  "competing processes",
-	  "backup[201] in backup.service read 900.0 MiB and wrote 90.0 MiB, 99 % of what all processes did; nginx ×2 in nginx.service moved 10.0 MiB and waited 3.00 s for it, within 6.00 s",
+	{ "a crowd", "cpu", "some", "/system.slice/nginx.service", "complete", "crowd",
+	  USAGE TARGETS ";" QUEUED BLAMED("queued", "own", NGINX, "NULL", "2", 200, "NULL")
+		  BLAMED("queued", "other", BACKUP, "201", "1", 200, "NULL")
+			  BLAMED("queued", "other", MYSQLD, "301", "1", 190, "NULL")
+				  BLAMED("queued", "other", NOBODY, "NULL", "110", 3400, "NULL"),
+	  "nginx in nginx.service", "", "run fewer programs at once", LOOK "groups,machine,others" },
+	{ "waiting for those whom root's policy denies", "cpu", "some", "/system.slice/nginx.service",
+	  "complete", "undetermined",
+	  USAGE TARGETS ", " ROW(3, "other", 5000, 0, 0, 0, 0, 0, 40, 40) ";" QUEUED BLAMED(
+		  "queued", "unknown", NOBODY, "NULL", "NULL", 4000, "'denied'"),
+	  "nginx in nginx.service", "", "not known: see what waited",
+	  LOOK "waiting,pressure,stalls,states,groups" },
+	{ "its own threads", "cpu", "some", NULL, "complete", "own threads",
+	  USAGE ROW(1, "target", 10000, 10000, 0, 0, 0, 0, 40, 40) ", " ROW(
+		  2, "target", 10000, 10000, 0, 0, 0, 0, 40, 40) ", " ROW(3, "other", 100, 0, 0, 0, 0, 0, 40,
+									  40) ";" TIME("queued", 20000)
+		  TIME("ran", 20000) BLAMED("queued", "own", NGINX, "NULL", "2", 18000, "NULL")
+			  BLAMED("queued", "other", BACKUP, "201", "1", 1000, "NULL"),
+	  "nginx in nginx.service", "nginx", "run fewer threads", LOOK "stacks,functions,states,locks" },
+	{ "a lock", "cpu", "some", "/system.slice/nginx.service", "complete", "lock",
+	  USAGE TARGETS ";" QUEUED TIME("lock", 9000)
+		  BLAMED("queued", "other", BACKUP, "201", "1", 4000, "NULL")
+			  BLAMED("lock", "own", NGINX, "NULL", "2", 8800, "'give_back'"),
+	  "nginx in nginx.service", "", "hold the lock shorter", LOOK "locks,wakers,stalls,states" },
+	{ "a neighbour for a disk", "io", "some", "/system.slice/nginx.service", "complete", "neighbour",
 	  USAGE ROW(1, "target", 600, 0, 0, 2000, 10, 0, 40,
 		    40) ", " ROW(2, "target", 400, 0, 0, 1000, 0, 0, 40,
-				 40) ", " ROW(3, "other", 900, 0, 0, 0, 900, 90, 40, 40) ";" OTHERS_RAN(3, 5),
-	  "nginx ×2 in nginx.service: waited 3 s for a disk",
-	  "backup[201] in backup.service: read 900 MiB, wrote 90 MiB",
-	  "give batch.slice, where backup is, disk weight 20",
-	  "systemctl set-property --runtime batch.slice IOWeight=20" },
-	{ "its own I/O", "io", "full", "/system.slice/nginx.service", "complete", "its own I/O",
-	  "nginx ×2 in nginx.service read 2048.0 MiB and wrote 0.0 MiB, all other processes 30.0 MiB, and waited 3.00 s for it, within 6.00 s",
+				 40) ", " ROW(3, "other", 900, 0, 0, 0, 900, 90, 40, 40) ";" OTHERS_RAN(3, 5)
+		  TIME("io", 3000) TIME("ran", 1000) BLAMED("io", "other", BACKUP, "201", "1", 2900, "NULL")
+			  BLAMED("io", "own", NGINX, "NULL", "2", 100, "NULL") DISK(990, 3000),
+	  "nginx in nginx.service", "backup", "limit backup.service to read 30 MiB a second on vda",
+	  "systemctl set-property --runtime backup.service IOReadBandwidthMax='/dev/vda 30M'" },
+	{ "its own I/O", "io", "full", "/system.slice/nginx.service", "complete", "own I/O",
 	  USAGE ROW(1, "target", 600, 0, 0, 2000, 2000, 0, 40,
-		    40) ", " ROW(2, "target", 400, 0, 0, 1000, 48, 0, 40, 40) ", " ROW(3, "other", 900, 0, 0,
-										       0, 30, 0, 40, 40) ";",
-	  "nginx ×2 in nginx.service: waited 3 s for a disk", "itself: nginx ×2 in nginx.service: read 2 GiB",
-	  "read and write less", "bourdon --db bourdon.db why 7 --section stalls,bytes,cgroup_bytes,states" },
-	{ "slow or busy device", "io", "some", "/system.slice/nginx.service", "complete",
-	  "slow or busy device", "vda was busy for 90 % of 5.00 s, with 1000 requests of 4.50 ms each",
-	  USAGE ROW(
-		  1, "target", 600, 0, 0, 2000, 1, 0, 40,
-		  40) ";"
-		      "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, device, name, before, after) VALUES"
-		      "(7, 0, 5000000000, 'system', 'diskstats', 'sda', 'busy_ms', 0, 100), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'busy_ms', 100, 4600),"
-		      "(7, 0, 5000000000, 'system', 'diskstats', 'vda', 'reads', 0, 100), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'writes', 0, 900),"
-		      "(7, 0, 5000000000, 'system', 'diskstats', 'vda', 'read_ms', 0, 500), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'write_ms', 0, 4000);",
-	  "nginx[101] in nginx.service: waited 2 s for a disk",
-	  "the disk vda: busy 90 % of the time, 4.5 ms a request", "give the disk less to do",
-	  "bourdon --db bourdon.db why 7 --section bytes,groups,cgroup_bytes,stalls" },
-	{ "reclaim at its own limit", "memory", "some", "/system.slice/nginx.service", "complete",
-	  "reclaim at its own limit",
-	  "/system.slice/nginx.service reached its memory.max of 64.0 MiB 42 times, and read 24.0 MiB again that had been evicted, within 5.00 s",
+		    40) ", " ROW(2, "target", 400, 0, 0, 1000, 48, 0, 40,
+				 40) ", " ROW(3, "other", 900, 0, 0, 0, 30, 0, 40, 40) ";" TIME("io", 3000)
+		  TIME("ran", 1000) BLAMED("io", "own", NGINX, "NULL", "2", 2950, "NULL")
+			  BLAMED("io", "other", BACKUP, "201", "1", 50, "NULL") DISK(2078, 3000),
+	  "nginx in nginx.service", "nginx", "read and write less", LOOK "stalls,bytes,cgroup_bytes,states" },
+	{ "a slow device", "io", "some", "/system.slice/nginx.service", "complete", "device",
+	  USAGE ROW(1, "target", 600, 0, 0, 2000, 1, 0, 40, 40) ";" TIME("io", 3000) TIME("ran", 600)
+		  BLAMED("io", "own", NGINX, "NULL", "2", 3000, "NULL") DISK(1, 4500),
+	  "nginx in nginx.service", "vda", "give the disk less to do",
+	  LOOK "bytes,groups,cgroup_bytes,stalls" },
+	{ "at a memory limit", "memory", "some", "/system.slice/nginx.service", "complete", "limit",
 	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 60, 60) ", " ROW(
 		  2, "target", 400, 0, 700, 0, 0, 0, 3,
-		  3) ";"
+		  3) ";" RECLAIMED
 		     "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"
 		     "(7, 1, 5, '/system.slice/nginx.service', 'memory.events', 'max', 7, 49), (7, 1, 5, '/system.slice/nginx.service', 'memory.events.local', 'max', 7, 49),"
-		     "(7, 1, 5, '/system.slice/nginx.service', 'memory.events', 'high', 7, 9999), (7, 1, 5, '/system.slice/nginx.service', 'memory.max', 'bytes', 67108864, 67108864),"
+		     "(7, 1, 5, '/system.slice/nginx.service', 'memory.max', 'bytes', 67108864, 67108864),"
 		     "(7, 1, 5, '/system.slice/nginx.service', 'memory.stat', 'workingset_refault_anon', 0, 2048), (7, 1, 5, '/system.slice/nginx.service', 'memory.stat', 'workingset_refault_file', 0, 4096);",
-	  "nginx ×2 in nginx.service: waited 1.7 s for memory",
-	  "memory.max of nginx.service, 64 MiB, met 42 times",
+	  "nginx in nginx.service", "nginx.service",
 	  "raise memory.max of nginx.service from 64 MiB to 88 MiB",
 	  "systemctl set-property --runtime nginx.service MemoryMax=88M" },
-	{ "reclaim at the limit of a slice above", "memory", "some", "/system.slice/nginx.service",
-	  "complete", "reclaim at its own limit",
-	  "/system.slice reached its memory.high of 512.0 MiB 42 times, and read 0.0 MiB again that had been evicted, within 5.00 s",
+	{ "at the memory limit of a slice above", "memory", "some", "/system.slice/nginx.service", "complete",
+	  "limit",
 	  USAGE ROW(
 		  1, "target", 600, 0, 1000, 0, 0, 0, 60,
-		  60) ";"
+		  60) ";" RECLAIMED
 		      "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"
 		      "(7, 1, 5, '/system.slice', 'memory.events.local', 'high', 7, 49), (7, 1, 5, '/system.slice', 'memory.high', 'bytes', 536870912, 536870912);",
-	  "nginx[101] in nginx.service: waited 1 s for memory",
-	  "memory.high of system.slice, 512 MiB, met 42 times",
+	  "nginx in nginx.service", "system.slice",
 	  "raise memory.high of system.slice from 512 MiB to 640 MiB",
 	  "systemctl set-property --runtime system.slice MemoryHigh=640M" },
-	{ "reclaim at a limit of cgroup v1", "memory", "some", "/system.slice/nginx.service", "complete",
-	  "reclaim at its own limit",
-	  "the targets were in reclaim for 1.00 s within 6.00 s, without any reclaim for the whole host: a cgroup reached its memory limit, but no memory.events say which",
-	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 60, 60) ";",
-	  "nginx[101] in nginx.service: waited 1 s for memory", "a memory limit, of its cgroup or one above",
-	  "raise the limit of nginx.service, or of a slice above",
+	{ "at a memory limit of cgroup v1", "memory", "some", "/system.slice/nginx.service", "complete",
+	  "limit", USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 60, 60) ";" RECLAIMED,
+	  "nginx in nginx.service", "", "raise the limit of nginx.service, or of a slice above",
 	  "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice nginx.service" },
-	{ "reclaim at a limit, of the cgroup that was scanned", "memory", "some", NULL, "complete",
-	  "reclaim at its own limit",
-	  "the targets were in reclaim for 1.00 s within 6.00 s, without any reclaim for the whole host; of cgroups /system.slice/mysql.service was scanned most, 5.0 MiB: it or one above it reached its memory limit",
-	  USAGE ROW(
-		  1, "target", 600, 0, 1000, 0, 0, 0, 60,
-		  60) ";"
-		      "INSERT INTO cgroup_memory(capture_id, cgroup, from_at, to_at, scanned_bytes) VALUES(7, '/', 1, 2, 9000000), (7, '/system.slice/mysql.service', 1, 2, 5242880), (7, '/x', 1, 2, 4096);",
-	  "nginx[101] in nginx.service: waited 1 s for memory",
-	  "the memory limit of mysql.service, or of a cgroup above it",
-	  "raise the limit of mysql.service, or of a slice above",
-	  "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice mysql.service" },
-	{ "global memory shortage, by who grew", "memory", "some", NULL, "complete", "global memory shortage",
-	  "4 allocations on the host waited for reclaim, which scanned 1.0 MiB (kswapd: 0.0 MiB); 2.0 MiB were read again that had been evicted, within 5.00 s; mysqld[301] in mysql.service grew most, by 300.0 MiB to 400.0 MiB, within 6.00 s",
-	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 900, 898) ", " ROW(4, "other", 600, 0, 0, 0, 0, 0,
-									   400, 100) ";",
-	  "nginx[101] in nginx.service: waited 1 s for memory",
-	  "mysqld[301] in mysql.service: grew by 300 MiB to 400 MiB",
-	  "limit the memory of mysql.service to 200 MiB",
+	{ "memory shortage, a neighbour grew", "memory", "some", NULL, "complete", "neighbour",
+	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 900,
+		    898) ", " ROW(4, "other", 600, 0, 0, 0, 0, 0, 400, 100) ";" SHORT TIME("memory", 1700)
+		  TIME("ran", 600) BLAMED("memory", "other", MYSQLD, "301", "1", 1680, "NULL")
+			  BLAMED("memory", "own", NGINX, "NULL", "2", 20, "NULL"),
+	  "nginx in nginx.service", "mysqld", "limit the memory of mysql.service to 200 MiB",
 	  "systemctl set-property --runtime mysql.service MemoryHigh=200M" },
-	{ "global memory shortage, and nobody grew", "memory", "some", NULL, "complete",
-	  "global memory shortage",
-	  "kswapd scanned 4.0 MiB on the host, and no allocation waited for reclaim, within 5.00 s; the largest is mysqld[301] in mysql.service with 400.0 MiB",
-	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 90, 90) ", " ROW(4, "other", 600, 0, 0, 0, 0, 0, 400,
-									 400) ";",
-	  "nginx[101] in nginx.service: waited 1 s for memory",
-	  "mysqld[301] in mysql.service: the largest, 400 MiB", "free memory or add some",
-	  "bourdon --db bourdon.db why 7 --section growth,groups,cgroups,reclaim" },
+	{ "memory shortage, and nobody grew", "memory", "some", NULL, "complete", "memory shortage",
+	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 90, 90) ", " ROW(
+		  4, "other", 600, 0, 0, 0, 0, 0, 400, 400) ";" SHORT TIME("memory", 1700) TIME("ran", 600)
+		  BLAMED("memory", "unknown", NOBODY, "NULL", "NULL", 1700, "'not recorded'"),
+	  "nginx in nginx.service", "", "free memory or add some", LOOK "growth,groups,cgroups,reclaim" },
 	{ "interrupts of the network", "irq", "full", NULL, "complete", "interrupts",
-	  "interrupts took 0.60 s and soft interrupts 6.50 s, 29.6 % of the machine's time: NET_RX 6.20 s (25.8 %), within 6.00 s",
-	  USAGE TARGETS
-	  ";"
-	  "INSERT INTO interrupt VALUES(7, 'softirq', 3, 'NET_RX', 1, 6, 4000000, 6200000000, 25.8), (7, 'irq', 36, 'eth0-rx', 1, 6, 9000, 600000000, 2.5);",
-	  "nginx ×2 in nginx.service", "the soft interrupt NET_RX: 25.8 % of the machine's time",
-	  "spread the network's queues over more CPUs",
-	  "bourdon --db bourdon.db why 7 --section interrupts,machine,others" },
-	{ "interrupts of a device", "irq", "full", NULL, "complete", "interrupts",
-	  "interrupts took 6.60 s and soft interrupts 0.50 s, 29.6 % of the machine's time: nvme0q1 6.60 s (27.5 %), within 6.00 s",
-	  "INSERT INTO interrupt VALUES(7, 'softirq', 3, 'NET_RX', 1, 6, 4000, 500000000, 2.1), (7, 'irq', 36, 'nvme0q1', 1, 6, 9000000, 6600000000, 27.5);",
-	  "whatever ran on the CPUs that served the interrupts",
-	  "the interrupt nvme0q1: 27.5 % of the machine's time",
-	  "spread interrupt 36 (nvme0q1) over more CPUs", "cat /proc/irq/36/effective_affinity_list" },
-	{ "the hypervisor took it", "cpu", "some", NULL, "complete", "the hypervisor took it",
-	  "the hypervisor took 12.00 s, 50 % of the machine's time, within 6.00 s",
-	  USAGE TARGETS
-	  ";"
-	  "INSERT INTO machine_time VALUES(7, 'steal', 1, 6000000001, 12000000000, 50.0), (7, 'targets', 1, 6000000001, 12000000000, 50.0);",
-	  "nginx ×2 in nginx.service: waited 4 s for a CPU",
-	  "the hypervisor: it gave 50.0 % of the machine's time to others", "ask whoever runs the host",
-	  "bourdon --db bourdon.db why 7 --section machine,pressure,seconds" },
+	  USAGE TARGETS ";" QUEUED BLAMED(
+		  "queued", "irq", NOBODY, "NULL", "NULL", 3000,
+		  "NULL") "INSERT INTO machine_time VALUES(7, 'softirq', 1, 6000000001, 6200000000, 25.8), (7, 'targets', 1, 6000000001, 17800000000, 74.2);"
+			  "INSERT INTO interrupt VALUES(7, 'softirq', 3, 'NET_RX', 1, 6, 4000000, 6200000000, 25.8), (7, 'irq', 36, 'eth0-rx', 1, 6, 9000, 600000000, 2.5);",
+	  "nginx in nginx.service", "NET_RX", "spread the network's queues over more CPUs",
+	  LOOK "interrupts,machine,others" },
+	{ "the hypervisor took it", "cpu", "some", NULL, "complete", "steal",
+	  USAGE TARGETS ";" QUEUED BLAMED(
+		  "queued", "steal", NOBODY, "NULL", "NULL", 3800,
+		  "NULL") "INSERT INTO machine_time VALUES(7, 'steal', 1, 6000000001, 12000000000, 50.0), (7, 'targets', 1, 6000000001, 12000000000, 50.0);",
+	  "nginx in nginx.service", "", "ask whoever runs the host", LOOK "machine,pressure,seconds" },
 	{ "killed at its limit", NULL, NULL, "/system.slice/nginx.service", "complete", "kill",
-	  "nginx[101] in /system.slice/nginx.service, which held 62.0 MiB, was killed by the kernel, because /system.slice/nginx.service had used up its 64.0 MiB; nginx ×2 in nginx.service grew most, by 52.0 MiB to 102.0 MiB, within 6.00 s",
-	  USAGE ROW(1, "target", 600, 0, 0, 0, 0, 0, 62, 10) ", " ROW(
-		  2, "target", 400, 0, 0, 0, 0, 0, 40,
-		  40) ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 900,
-			       100) ";" KILLED("oom", "'/system.slice/nginx.service', 67108864"),
-	  "nginx ×2 in nginx.service: ran 1 s", "nginx ×2 in nginx.service: grew by 52 MiB to 102 MiB",
-	  "raise memory.max of nginx.service from 64 MiB to 80 MiB",
+	  USAGE ROW(1, "target", 600, 0, 0, 0, 0, 0, 62,
+		    10) ", " ROW(2, "target", 400, 0, 0, 0, 0, 0, 40,
+				 40) ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 900, 100) ";" TIME("ran", 1000)
+		  KILLED("oom", "'/system.slice/nginx.service', 67108864"),
+	  "nginx in nginx.service", "", "raise memory.max of nginx.service from 64 MiB to 80 MiB",
 	  "systemctl set-property --runtime nginx.service MemoryMax=80M" },
 	{ "killed at a limit of cgroup v1", NULL, NULL, "/system.slice/nginx.service", "complete", "kill",
-	  "nginx[101] in /system.slice/nginx.service, which held 62.0 MiB, was killed by the kernel, because nginx.service had used up its 64.0 MiB",
-	  USAGE ROW(2, "target", 400, 0, 0, 0, 0, 0, 40, 40) ", " ROW(
-		  3, "other", 8000, 0, 0, 0, 0, 0, 900, 100) ";" KILLED("oom", "'nginx.service', 67108864"),
-	  "nginx[102] in nginx.service: ran 400 ms", "not known: who grew is not among what was recorded",
-	  "raise the limit of nginx.service, or of a slice above: see which",
+	  USAGE ROW(2, "target", 400, 0, 0, 0, 0, 0, 40, 40) ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 900,
+								      100) ";" TIME("ran", 400)
+		  KILLED("oom", "'nginx.service', 67108864"),
+	  "nginx in nginx.service", "", "raise the limit of nginx.service, or of a slice above: see which",
 	  "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice nginx.service" },
 	{ "killed by systemd-oomd", NULL, NULL, NULL, "complete", "kill",
-	  "nginx[101] in /system.slice/nginx.service, which held 62.0 MiB, was killed by systemd-oomd; backup[201] in backup.service grew most, by 800.0 MiB to 900.0 MiB, within 6.00 s",
 	  USAGE TARGETS ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 900, 100) ";" OTHERS_RAN(3, 5)
-		  KILLED("oomd", "NULL, NULL"),
-	  "nginx ×2 in nginx.service: ran 1 s", "backup[201] in backup.service: grew by 800 MiB to 900 MiB",
-	  "limit the memory of backup.service to 450 MiB",
+		  TIME("ran", 1000) KILLED("oomd", "NULL, NULL"),
+	  "nginx in nginx.service", "backup", "limit the memory of backup.service to 450 MiB",
 	  "systemctl set-property --runtime backup.service MemoryHigh=450M" },
 	{ "negligible", "cpu", "some", "/system.slice/nginx.service", "complete", "negligible",
-	  "nginx ×2 in nginx.service waited 2.2 % of their time for a CPU: 0.20 s, and ran 9.00 s, within 6.00 s",
-	  USAGE ROW(1, "target", 9000, 200, 0, 0, 0, 0, 40, 40) ";",
-	  "nginx[101] in nginx.service: waited 200 ms for a CPU, ran 9 s",
-	  "nobody: the targets hardly waited", "nothing; or raise cpu.some of rule web",
-	  "sudoedit /etc/bourdon/rules.d/web.conf" },
-	{ "undetermined", "io", "some", "/system.slice/nginx.service", "complete", "undetermined",
-	  "nginx[101] in nginx.service ran 0.60 s, waited 0.00 s for a CPU, 2.00 s for a disk and spent 0.00 s in reclaim, within 6.00 s; limits of the I/O controller (io.max) are not examined",
-	  USAGE ROW(1, "target", 600, 0, 0, 2000, 1, 0, 40, 40) ";",
-	  "nginx[101] in nginx.service: waited 2 s for a disk",
-	  "not known: no number that was recorded explains the stall", "not known: see what waited",
-	  "bourdon --db bourdon.db why 7 --section waiting,pressure,stalls,states,groups" },
-	{ "recording", "cpu", "some", "/system.slice/nginx.service", "recording", NULL, NULL, "", "not known",
-	  "not known: no verdict was stored", "not known yet",
-	  "bourdon --db bourdon.db why 7 --section capture,waiting,stacks,stalls" },
-	{ "asked for", NULL, NULL, NULL, "complete", NULL, NULL,
+	  USAGE ROW(1, "target", 9000, 200, 0, 0, 0, 0, 40, 40) ";" TIME("ran", 9000) TIME("queued", 200)
+		  BLAMED("queued", "other", BACKUP, "201", "1", 200,
+			 "NULL") "UPDATE capture SET observed_us = 60000;",
+	  "nginx in nginx.service", "", "nothing; or raise cpu.some of rule web, which is 100 ms",
+	  LOOK "pressure,waiting,capture" },
+	{ "asked for, and waited for a peer", NULL, NULL, NULL, "complete", "peer",
 	  USAGE TARGETS
-	  "; UPDATE capture SET rule = NULL, rule_id = NULL, asked_by = 'root', asked_by_uid = 0, asked_for = '--pid 101 --for 4s', trigger_mode = 'manual';",
-	  "nginx ×2 in nginx.service: ran 1 s", "nobody: no shortage was looked for", "none is needed",
-	  "bourdon --db bourdon.db why 7 --section stacks,functions,stalls,others" },
-	{ "hostile names", "cpu", "some", "/system.slice/nginx.service", "complete", "competing processes",
-	  "a;reboot\n[801] in /$(reboot)'; rm -rf ~ #`id`\\x0a/\\x1b[2J took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU,
-	  USAGE TARGETS ", " ROW(12, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(12, 5),
-	  "nginx ×2 in nginx.service", "a;reboot\\x0a[801] in ", "CPU weight 20",
+	  "; UPDATE capture SET rule = NULL, rule_id = NULL, asked_by = 'root', asked_by_uid = 0, "
+	  "asked_for = '--pid 101 --for 4s', trigger_mode = 'manual';" TIME("ran", 1000) TIME("peer", 3000)
+		  BLAMED("peer", "other", MYSQLD, "301", "1", 2900, "NULL"),
+	  "nginx in nginx.service", "mysqld", "see what the other process did",
+	  LOOK "wakers,states,stalls,others" },
+	{ "asked for, and waited for the network", NULL, NULL, NULL, "complete", "network",
+	  USAGE TARGETS
+	  "; UPDATE capture SET rule = NULL, rule_id = NULL, asked_by = 'root', asked_by_uid = 0, "
+	  "asked_for = '--pid 101 --for 4s', trigger_mode = 'manual';" TIME("ran", 1000) TIME("network", 3000)
+		  BLAMED("network", "unknown", NOBODY, "NULL", "NULL", 2900, "NULL"),
+	  "nginx in nginx.service", "", "look at the other host", LOOK "stalls,states,wakers" },
+	{ "no accounts", "io", "some", "/system.slice/nginx.service", "complete", "undetermined",
+	  USAGE ROW(1, "target", 600, 0, 0, 2000, 1, 0, 40, 40) ";",
+	  "not known: this capture has no accounts", "", "not known: see what waited",
+	  LOOK "waiting,pressure,stalls,states,groups" },
+	{ "recording", "cpu", "some", "/system.slice/nginx.service", "recording", NULL, "", "not known yet",
+	  "not known", "none: see what was recorded", LOOK "capture,stacks,functions,stalls,others" },
+	{ "hostile names", "cpu", "some", "/system.slice/nginx.service", "complete", "neighbour",
+	  USAGE TARGETS ", " ROW(12, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(12, 5)
+		  COMPETES("'a;reboot\n', NULL, '/$(reboot)''; rm -rf ~ #`id`\\x0a/\\x1b[2J'", "801", "1"),
+	  "nginx in nginx.service", "a;reboot\\x0a", "CPU weight 20",
 	  "echo 20 > $'/sys/fs/cgroup/$(reboot)\\047; rm -rf ~ #`id`\\012/cpu.weight'" },
-	{ "stacks that are not whole", "cpu", "some", NULL, "complete", "its own threads",
-	  "nginx ×2 in nginx.service took 20.00 s of CPU time, 83 % of the machine's, and waited 20.00 s (50 % of the targets' time), mostly for each other: all other processes ran 0.10 s, within 6.00 s; the stall began 3 s before the trigger",
-	  USAGE ROW(1, "target", 10000, 10000, 0, 0, 0, 0, 40, 40) ", " ROW(3, "other", 100, 0, 0, 0, 0, 0,
-									    40, 40) ";" NOT_WHOLE,
-	  "nginx[101] in nginx.service: waited 10 s for a CPU", "itself: nginx[101] in nginx.service",
-	  "run fewer threads", "bourdon --db bourdon.db why 7 --section stacks,functions,states,locks" },
-	{ "a word of a later version", "cpu", "some", "/system.slice/nginx.service", "complete", "the moon",
-	  "it was full", USAGE TARGETS ";", "nginx ×2 in nginx.service: waited 4 s",
-	  "not known: this bourdon is older than that cause", "not known: see what waited",
-	  "bourdon --db bourdon.db why 7 --section waiting,pressure,stalls,states,groups" },
+	{ "stacks that are not whole", "cpu", "some", NULL, "complete", "own threads",
+	  USAGE ROW(1, "target", 10000, 10000, 0, 0, 0, 0, 40, 40) ";" TIME("queued", 20000)
+		  TIME("ran", 20000) BLAMED("queued", "own", NGINX, "NULL", "2", 18000, "NULL") NOT_WHOLE,
+	  "nginx in nginx.service", "nginx", "run fewer threads", LOOK "stacks,functions,states,locks" },
 };
 const size_t why_cases_count = ARRAY_SIZE(why_cases);
 
@@ -383,22 +394,23 @@ void why_sql(const char *path, const char *sql)
 
 void why_case_put(const char *path, const struct why_case *one)
 {
-	bool is_complete = !strcmp(one->state, "complete");
+	bool is_complete = !strcmp(one->state, "complete"),
+	     is_negligible = one->verdict && !strcmp(one->verdict, "negligible");
 	char *sql = sqlite3_mprintf(
 		"PRAGMA application_id = %d; PRAGMA user_version = %d; PRAGMA synchronous = OFF; BEGIN; %s %s"
 		"INSERT INTO capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, "
-		"triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, cause, because, onset_at, "
+		"triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, verdict, verdict_version, onset_at, "
 		"sample_count, stack_count, interval_count, process_count) VALUES(7, 1, 1, 'web', %Q, %Q, 100000, 2000000, 'kernel', %Q, " FIRED_AT
 		", " FIRED_AT " - 2000000000, iif(%d, " FIRED_AT
-		" + 4000000000, NULL), 2000000000, %Q, %d, 47, 2000000000, %Q, "
-		"%Q, " FIRED_AT " - 3200000000, 86, 4, 44, 2); %s %s"
+		" + 4000000000, NULL), 2000000000, %Q, 1850000, 47, 2000000000, %Q, "
+		"%d, " FIRED_AT " - 3200000000, 86, 4, 44, 2); %s %s"
 		"INSERT INTO pressure SELECT 7, " FIRED_AT
 		" + column1 * 250000000, ifnull((SELECT cgroup FROM capture), 'system'), "
-		"ifnull((SELECT resource FROM capture), 'cpu'), column1 * 200000, column1 * 100000 FROM (VALUES(0), (4), (8), (12), (16)); COMMIT",
+		"ifnull((SELECT resource FROM capture), 'cpu'), column1 * %d, column1 * %d FROM (VALUES(0), (4), (8), (12), (16)); COMMIT",
 		SCHEMA_APPLICATION_ID, SCHEMA_VERSION, schema_sql, host_sql, one->resource, one->kind,
-		one->cgroup, is_complete, one->state,
-		one->cause && !strcmp(one->cause, "negligible") ? 110000 : 1850000, one->cause, one->because,
-		is_complete ? samples_sql : "", one->sql);
+		one->cgroup, is_complete, one->state, one->verdict, VERDICT_VERSION,
+		is_complete ? samples_sql : "", one->sql, is_negligible ? 5000 : 200000,
+		is_negligible ? 2500 : 100000);
 
 	why_sql(path, sql);
 	sqlite3_free(sql);

@@ -92,7 +92,7 @@ check() {
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 }
 
-@test "a quota that throttles its cgroup is the cause" {
+@test "a quota that throttles its cgroup is the verdict" {
 	echo +cpu > "$CGROUP2/cgroup.subtree_control"
 	echo '20000 100000' > "$CGROUP2/$CGROUP/cpu.max"
 	load
@@ -100,13 +100,13 @@ check() {
 	daemon_start
 	start cpu_hog --threads 1
 	await_sql 60 "SELECT state FROM capture WHERE capture_id = 1" complete
-	sql 'SELECT cause, because FROM capture WHERE capture_id = 1'
-	[ "$(sql "SELECT cause, because LIKE '/$CGROUP was throttled for % s, summed over its CPUs, in % of % periods, by its cpu.max of 0.20 CPUs, within % s%' FROM capture WHERE capture_id = 1")" = \
-		'throttled by its own quota|1' ]
+	sql 'SELECT verdict, victim, wait, blamed_percent, limit_cgroup, limit_name, limit_value FROM capture WHERE capture_id = 1'
+	[ "$(sql 'SELECT verdict, wait, limit_cgroup, limit_name, limit_value FROM capture WHERE capture_id = 1')" = \
+		"quota|throttled|/$CGROUP|cpu.max|20000" ]
 	[ "$(sql "SELECT after FROM statistic WHERE capture_id = 1 AND scope = '/$CGROUP' AND source = 'cpu.max' AND name = 'quota_usec'")" -eq 20000 ]
 }
 
-@test "a quota whose cgroup is removed before the capture ends is the cause" {
+@test "a quota whose cgroup is removed before the capture ends is the verdict" {
 	echo +cpu > "$CGROUP2/cgroup.subtree_control"
 	echo '20000 100000' > "$CGROUP2/$CGROUP/cpu.max"
 	load
@@ -119,8 +119,8 @@ check() {
 	children_end
 	await 60 rmdir "$CGROUP2/$CGROUP"
 	await_sql 60 "SELECT state FROM capture WHERE capture_id = 1" complete
-	sql 'SELECT cause, because FROM capture WHERE capture_id = 1'
-	[ "$(sql 'SELECT cause FROM capture WHERE capture_id = 1')" = 'throttled by its own quota' ]
+	sql 'SELECT verdict, victim, wait, blamed_percent, limit_cgroup, limit_name, limit_value FROM capture WHERE capture_id = 1'
+	[ "$(sql 'SELECT verdict, limit_cgroup FROM capture WHERE capture_id = 1')" = "quota|/$CGROUP" ]
 }
 
 @test "--check: settings that cost something are warnings, each with its remedy" {

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/verdict/verdict.h"
+
+#include <string.h>
+
+const char *const account_names[ACCOUNTS] = { ACCOUNT_NAMES };
+
+const char *const blame_role_names[BLAME_ROLES] = {
+	[ROLE_OWN] = "own",           [ROLE_OTHER] = "other",     [ROLE_KERNEL] = "kernel",
+	[ROLE_RECORDER] = "recorder", [ROLE_IRQ] = "irq",         [ROLE_STEAL] = "steal",
+	[ROLE_QUOTA] = "quota",       [ROLE_LIMIT] = "limit",     [ROLE_DEVICE] = "device",
+	[ROLE_NOBODY] = "nobody",     [ROLE_UNKNOWN] = "unknown",
+};
+
+const char *const verdict_kind_names[VERDICT_KINDS] = {
+	[VERDICT_NEGLIGIBLE] = "negligible",
+	[VERDICT_KILL] = "kill",
+	[VERDICT_QUOTA] = "quota",
+	[VERDICT_LIMIT] = "limit",
+	[VERDICT_OWN_THREADS] = "own threads",
+	[VERDICT_LOCK] = "lock",
+	[VERDICT_NEIGHBOUR] = "neighbour",
+	[VERDICT_NEIGHBOURS] = "neighbours",
+	[VERDICT_CROWD] = "crowd",
+	[VERDICT_DEVICE] = "device",
+	[VERDICT_OWN_IO] = "own I/O",
+	[VERDICT_MEMORY_SHORTAGE] = "memory shortage",
+	[VERDICT_INTERRUPTS] = "interrupts",
+	[VERDICT_STEAL] = "steal",
+	[VERDICT_PEER] = "peer",
+	[VERDICT_NETWORK] = "network",
+	[VERDICT_UNDETERMINED] = "undetermined",
+};
+
+const char *const verdict_wait_words[ACCOUNTS] = {
+	[ACCOUNT_RAN] = "running",
+	[ACCOUNT_MEMORY] = "for memory",
+	[ACCOUNT_THROTTLED] = "for its quota",
+	[ACCOUNT_QUEUED] = "for a CPU",
+	[ACCOUNT_IO] = "for a disk",
+	[ACCOUNT_LOCK] = "for a lock",
+	[ACCOUNT_NETWORK] = "for the network",
+	[ACCOUNT_PEER] = "for another process",
+	[ACCOUNT_SLEEP] = "asleep",
+	[ACCOUNT_REST] = "unseen",
+};
+
+enum verdict_kind verdict_kind_find(const char *name)
+{
+	enum verdict_kind kind = 0;
+
+	while (kind < VERDICT_KINDS && !(name && !strcmp(verdict_kind_names[kind], name)))
+		kind++;
+	return kind;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * verdict.h owns the answer to a capture's question, who made the victim wait, as data: rows of the database become facts, facts
+ * become a verdict, and words are made of both at the end. Nothing reads the words back. docs/WHY.md has the kinds and their
+ * order.
+ *
+ * bourdond judges on the store's thread, within the transaction that writes the rows. bourdon judges the same rows again. Both get
+ * the same verdict from the same rows: facts come from nowhere else, and judging is pure.
+ *
+ * Names come from the database, where they are escaped (escape_name.h). A database may be hostile: bourdon escapes what it prints.
+ */
+#ifndef BOURDON_VERDICT_VERDICT_H
+#define BOURDON_VERDICT_VERDICT_H
+
+#include "common/psi_resource.h"
+#include "common/verdict/roles.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of the rules of judgement: it grows when the same rows may give another verdict. 0: migrated, never judged. */
+#define VERDICT_VERSION 1
+
+/* In the order in which they are looked for. */
+enum verdict_kind {
+	VERDICT_NEGLIGIBLE,
+	VERDICT_KILL,
+	VERDICT_QUOTA,
+	VERDICT_LIMIT,
+	VERDICT_OWN_THREADS,
+	VERDICT_LOCK,
+	VERDICT_NEIGHBOUR,
+	VERDICT_NEIGHBOURS,
+	VERDICT_CROWD,
+	VERDICT_DEVICE,
+	VERDICT_OWN_IO,
+	VERDICT_MEMORY_SHORTAGE,
+	VERDICT_INTERRUPTS,
+	VERDICT_STEAL,
+	VERDICT_PEER,
+	VERDICT_NETWORK,
+	VERDICT_UNDETERMINED,
+	VERDICT_KINDS,
+};
+extern const char *const verdict_kind_names[VERDICT_KINDS]; /* the words of the column `verdict` */
+
+/* The kind of this word; VERDICT_KINDS: none has it, or it is NULL. */
+enum verdict_kind verdict_kind_find(const char *name);
+
+/* ---- facts ---- */
+
+/* All texts of the facts live until verdict_facts_free(). NULL: not known, or there is none. */
+
+/* A program in a unit, or in a cgroup of no unit. */
+struct verdict_victim {
+	const char *text;    /* account.victim */
+	const char *program; /* NULL: its processes have no rows */
+	const char *unit, *cgroup;
+	uint64_t threads;
+	uint64_t ns[ACCOUNTS];
+};
+
+/* Whom a victim waited for, all rows of one program and unit in one. */
+struct verdict_party {
+	uint32_t victim; /* position in facts.victims */
+	uint8_t wait;    /* ACCOUNT_* */
+	enum blame_role role;
+	const char *program; /* NULL: none, or the sum of those that have no rows of their own */
+	const char *unit, *cgroup;
+	int64_t tgid;      /* 0: several processes, or not known */
+	int64_t processes; /* 0: not known */
+	uint64_t ns;
+	const char *where;        /* blame.where_text of the row with most time */
+	const char *then_account; /* of that row */
+};
+
+/* A limit of a cgroup, and what was met of it while the capture was recorded. */
+struct verdict_limit {
+	const char *cgroup; /* without a slash, its name in cgroup v1 */
+	const char *name;   /* cpu.max|memory.max|memory.high */
+	int64_t value;      /* of cpu.max: us of CPU time in each period; of memory: bytes; -1: not known */
+	int64_t period_us;  /* of cpu.max, else 0 */
+	uint64_t met; /* periods in which it was throttled; how often reclaim or the OOM killer met it */
+	uint64_t of_periods;
+	uint64_t refaulted_bytes; /* memory: read again after they were evicted, in the cgroup */
+	bool is_concluded; /* no counter tells that it was met: of all cgroups this one was scanned most */
+};
+
+struct verdict_kill {
+	int64_t at;
+	const char *how; /* oom|oomd */
+	const char *comm;
+	int64_t tgid;
+	const char *unit, *cgroup;
+	uint64_t rss_bytes;
+	const char *limit_cgroup;
+	int64_t limit_bytes; /* -1: the host's memory ran out, or not known */
+};
+
+/* A program in a unit, whose memory grew. The largest growth is first. */
+struct verdict_growth {
+	const char *program, *unit, *cgroup;
+	bool is_target;
+	int64_t tgid; /* 0: several */
+	int64_t processes;
+	uint64_t grown_bytes, rss_bytes;
+};
+
+struct verdict_disk {
+	const char *name; /* NULL: no disk is known */
+	uint64_t span_ns;
+	uint64_t requests, bytes;
+	uint64_t busy_ns; /* with at least one request in flight */
+	uint64_t wait_ns; /* the sum of all requests' times */
+};
+
+/* A set of what this machine does not tell, or tells of nobody. */
+enum verdict_unseen {
+	UNSEEN_ACCOUNTS = 1 << 0, /* the kernel's sums of waits */
+	UNSEEN_LIMITS = 1 << 1,   /* of memory */
+	UNSEEN_DISKS = 1 << 2,
+	UNSEEN_IO_LIMITS = 1 << 3, /* io.max */
+	UNSEEN_INTERRUPTS = 1 << 4,
+	UNSEEN_DENIED = 1 << 5, /* processes that root's policy denies */
+	UNSEEN_WAITS = 1 << 6,  /* waits of which nobody is known: not recorded, unseen, or not ended */
+};
+
+enum verdict_trigger { FIRED_KILL, FIRED_NOTHING, FIRED_BASELINE, FIRED_PRESSURE };
+
+struct verdict_facts {
+	int64_t capture_id;
+	enum verdict_trigger fired;
+	enum psi_resource resource; /* PSI_RESOURCES: none fired */
+	const char *cgroup;         /* whose pressure fired; NULL: the host's */
+	int64_t triggered_at;       /* wall clock, Unix ns */
+	bool is_interrupted;
+	double stalled_percent; /* of the trigger's window, or of the time since, whichever is more */
+	uint64_t span_ns;       /* of the accounts: history wanted, and the time until the end */
+	uint32_t cpus;
+
+	struct verdict_victim *victims;
+	uint32_t victims_count, victims_room;
+	struct verdict_party *parties; /* by victim and wait, the largest first */
+	uint32_t parties_count, parties_room;
+	struct verdict_limit *limits;
+	uint32_t limits_count, limits_room;
+	struct verdict_kill *kills; /* of targets, for lack of memory; the nearest to the trigger first */
+	uint32_t kills_count, kills_room;
+	struct verdict_growth *grown;
+	uint32_t grown_count, grown_room;
+	struct verdict_disk disk; /* the busiest */
+
+	uint64_t usage_ns;                     /* span of what follows */
+	uint64_t machine_ns;                   /* of all CPUs; 0: not known */
+	uint64_t irq_ns, softirq_ns, steal_ns; /* of that */
+	const char *interrupt;                 /* the busiest one's name; NULL: none, or not known */
+	uint64_t interrupt_ns;
+	uint32_t programs,
+		units; /* that used CPU time, but the victim's: each a thousandth of what all used, or more */
+	double wanted; /* how many threads ran or waited for a CPU, on average */
+	uint64_t moved_bytes;    /* by all processes, from and to disks */
+	uint64_t targets_bytes;  /* of that, by targets */
+	uint64_t reclaim_stalls; /* allocations that waited for reclaim for the whole host */
+	uint64_t scanned_bytes;  /* by reclaim for the whole host */
+	/* read again after they had been evicted: in the cgroup that fired, or where that is not counted on the whole host */
+	uint64_t refaulted_bytes;
+
+	double lost_percent;     /* the largest loss of data_quality, 0 to 100; -1: not known */
+	const char *lost_reason; /* its reason; NULL: nothing was lost */
+	unsigned int unseen;     /* enum verdict_unseen */
+
+	struct verdict_text *texts; /* all texts; owned */
+};
+
+/*
+ * Loads a capture's facts from its rows, all of which are written: also the time of its end. It only queries, on this connection and in its transaction, if one is open. 0; -ENOENT:
+ * there is no such capture; -ENOMEM; or -EIO, then sqlite3_errmsg() tells why. Call verdict_facts_free() after 0 alone.
+ */
+int verdict_facts_load(sqlite3 *sqlite, int64_t capture_id, struct verdict_facts *ret_facts);
+void verdict_facts_free(struct verdict_facts *facts);
+
+/* ---- the verdict ---- */
+
+#define VERDICT_BLAMED_MAX 4U
+
+/* Pointers are into the facts. */
+struct verdict {
+	enum verdict_kind kind;
+	const struct verdict_victim *victim; /* NULL: nobody waited, or there are no accounts */
+	/* the wait that decided, ACCOUNT_*; ACCOUNTS: none did, as for a kill without accounts */
+	uint8_t wait;
+	uint64_t
+		waited_ns; /* of the victim, in that way; of a quota and a limit, for that resource in any way */
+	uint64_t blamed_ns; /* of that, charged to those whom the kind names */
+	double blamed_percent;
+	uint64_t own_ns; /* of that, charged to the victim's own threads */
+	double own_percent;
+	/* whom the kind names, the largest first: its own threads for `own threads`, the largest few of a crowd. ns > 0 */
+	struct verdict_blamed {
+		const struct verdict_party *party;
+		double percent; /* of waited_ns */
+	} blamed[VERDICT_BLAMED_MAX];
+	uint32_t blamed_count;
+	uint64_t unknown_ns;               /* of waited_ns, charged to nobody known */
+	uint64_t idle_ns;                  /* of that, the CPU was idle */
+	const struct verdict_limit *limit; /* of a quota, a limit; NULL: not known which */
+	const struct verdict_kill *kill;
+	const struct verdict_growth
+		*grown; /* of a kill, a limit, a memory shortage: who grew most; NULL: nobody by much */
+	/* columns of `capture` */
+	const char *limit_cgroup, *limit_name;
+	int64_t limit_value; /* as verdict_limit.value; -1: not known */
+	unsigned int unseen; /* enum verdict_unseen: what this verdict would need */
+	/* the same as words, `block devices, io.max`; "": nothing */
+	char not_examined[128];
+};
+
+/* Pure: it reads nothing but the facts, which must outlive the verdict. */
+struct verdict verdict_judge(const struct verdict_facts *facts);
+
+/* ---- words ---- */
+
+/*
+ * All write one line without a line break into `into`, and return it. `width` is how many columns a terminal has for it: names
+ * are shortened in the middle, so that no number is cut; 0: as many as there may be, 240. Names with blanks are in quotation marks.
+ */
+#define VERDICT_TEXT_BYTES 1024U
+
+/* `neighbour: backup in backup.service took 64 % of the wait` */
+char *verdict_headline_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
+			    char into[VERDICT_TEXT_BYTES]);
+
+/* What the kind names, with the numbers that show it: `backup[201] in backup.service: 4.2 s of 6.5 s (64 %); own threads 12 %` */
+char *verdict_culprit_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
+			   char into[VERDICT_TEXT_BYTES]);
+
+/* `nginx in nginx.service, 12 threads: waited 6.5 s for a CPU, ran 3.1 s` */
+char *verdict_victim_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
+			  char into[VERDICT_TEXT_BYTES]);
+
+/* The share of the wait that is charged, and what was lost or not examined: `97 % of the wait is charged; nothing was lost` */
+char *verdict_certainty_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
+			     char into[VERDICT_TEXT_BYTES]);
+
+/* `killed: sh[77] in x.service by the kernel's OOM killer, memory.max of 64.0 MiB in /x; sh grew by 61.0 MiB`; "": no kill */
+char *verdict_kill_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
+			char into[VERDICT_TEXT_BYTES]);
+
+/* `backup ×4 in backup.service`, `bourdon itself`, `interrupts` */
+char *verdict_party_text(const struct verdict_party *party, size_t width, char into[VERDICT_TEXT_BYTES]);
+
+/* How people say for what a thread waits: "for a CPU", "for its quota", "for a lock". */
+extern const char *const verdict_wait_words[ACCOUNTS];
+
+/* Shortens a text in the middle to so many columns, at least 3: `long-na…e.service`. */
+char *verdict_shorten(const char *text, size_t width, char into[VERDICT_TEXT_BYTES]);
+
+#endif
