@@ -231,8 +231,7 @@ static void check_cgroup_pressure(int mount_fd, const char *mount, bool thorough
 	more = cgroup_walk(walked, clock_monotonic_ns() + CGROUPS_NS, look_at_cgroup, &cgroups);
 	snprintf(of, sizeof(of), more > 0 ? "the first %u cgroups, of more" : "%u cgroups", cgroups.seen);
 	if (more < 0) {
-		findings_add(findings, GRADE_UNKNOWN, "PSI of cgroups", "", "%s: %s", mount,
-			     strerror(-more));
+		findings_add(findings, GRADE_UNKNOWN, "PSI of cgroups", "", "%s: %s", mount, strerror(-more));
 		return;
 	}
 	if (!cgroups.off) {
@@ -240,8 +239,8 @@ static void check_cgroup_pressure(int mount_fd, const char *mount, bool thorough
 		return;
 	}
 	snprintf(remedy, sizeof(remedy), "echo 1 > %s%s/cgroup.pressure", mount, cgroups.first);
-	findings_add(findings, GRADE_WARNING, "PSI of cgroups", remedy, "off in %u of %s: %s%s",
-		     cgroups.off, of, cgroups.first, cgroups.off > 1 ? " and others" : "");
+	findings_add(findings, GRADE_WARNING, "PSI of cgroups", remedy, "off in %u of %s: %s%s", cgroups.off,
+		     of, cgroups.first, cgroups.off > 1 ? " and others" : "");
 }
 
 static void check_cgroups(const struct machine *machine, bool thorough, struct findings *findings)

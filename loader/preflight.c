@@ -29,8 +29,7 @@ static bool check_capabilities(struct findings *findings)
 	static const unsigned int needed[] = { CAP_BPF, CAP_PERFMON };
 
 	if (capng_get_caps_process()) {
-		findings_add(findings, GRADE_FAILED, name, remedy,
-			     "cannot read this process's capabilities");
+		findings_add(findings, GRADE_FAILED, name, remedy, "cannot read this process's capabilities");
 		return false;
 	}
 	if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN)) {
@@ -129,8 +128,7 @@ static void check_bpffs(const char *pin_dir, struct findings *findings, bool *re
 	if (is_bpffs(parent)) {
 		findings_ok(findings, name, "%s", parent);
 	} else if (strcmp(parent, BPFFS)) {
-		findings_add(findings, GRADE_FAILED, name, remedy, "%s is not on a BPF file system",
-			     parent);
+		findings_add(findings, GRADE_FAILED, name, remedy, "%s is not on a BPF file system", parent);
 	} else if (ret_mounted) {
 		result = mount_bpffs(pin_dir, ret_mounted);
 		if (result < 0)

@@ -243,8 +243,8 @@ void confinement_check(const struct machine *machine, const char *state_dir, str
 		return;
 	}
 	if (!pid) {
-		findings_add(findings, GRADE_FAILED, "daemon", start_it,
-			     "no bourdond has its database in %s", state_dir);
+		findings_add(findings, GRADE_FAILED, "daemon", start_it, "no bourdond has its database in %s",
+			     state_dir);
 		return;
 	}
 	findings_ok(findings, "daemon", "process %d", pid);

@@ -59,9 +59,9 @@ static void tell(const struct verdict_facts *facts, const struct verdict *verdic
 {
 	struct verdict_party culprit;
 
-	*ret_verdict = (struct stored_verdict){
-		.kind = verdict->kind, .blamed_percent = verdict->blamed_ns ? verdict->blamed_percent : 0
-	};
+	*ret_verdict =
+		(struct stored_verdict){ .kind = verdict->kind,
+					 .blamed_percent = verdict->blamed_ns ? verdict->blamed_percent : 0 };
 	verdict_headline_text(facts, verdict, 0, ret_verdict->headline);
 	escape_name_undo(ret_verdict->headline);
 	if (!find_culprit(verdict, &culprit))

@@ -14,7 +14,8 @@ struct stored_verdict {
 	enum verdict_kind kind; /* VERDICT_KINDS: nothing was judged, of a baseline */
 	double blamed_percent;  /* 0: it blames nobody */
 	char headline[VERDICT_TEXT_BYTES];
-	char culprit[VERDICT_TEXT_BYTES]; /* the program that it blames most, or whose memory grew most; "": none */
+	char culprit
+		[VERDICT_TEXT_BYTES]; /* the program that it blames most, or whose memory grew most; "": none */
 };
 
 /* Judges a capture whose other rows are written, and writes the columns. Returns 0 or -errno, as all functions of sql.h do. */

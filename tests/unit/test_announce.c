@@ -86,7 +86,8 @@ START_TEST(a_capture_of_a_kill)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
 	const struct stored_verdict verdict = { .kind = VERDICT_KILL,
-						.headline = "kill: nginx[7] in /x, 60 MiB, killed by the kernel",
+						.headline =
+							"kill: nginx[7] in /x, 60 MiB, killed by the kernel",
 						.culprit = "nginx ×4 in web.service" };
 	const struct announced announced = { capture, 42, &verdict };
 	_cleanup_free_ char *text = NULL;

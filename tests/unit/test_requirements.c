@@ -102,13 +102,7 @@ static const struct requirement_case requirement_cases[] = {
 	  GRADE_OK,
 	  "cgroup v1 hierarchy",
 	  "" },
-	{ NEW,
-	  6,
-	  { "proc/self/mountinfo", "" },
-	  "cgroup2",
-	  GRADE_FAILED,
-	  "not mounted",
-	  "mount -t cgroup2" },
+	{ NEW, 6, { "proc/self/mountinfo", "" }, "cgroup2", GRADE_FAILED, "not mounted", "mount -t cgroup2" },
 	{ NEW, 6, { 0 }, "PSI of cgroups", GRADE_OK, "on in all 3", "" },
 	{ NEW,
 	  6,
@@ -160,13 +154,7 @@ static const struct requirement_case requirement_cases[] = {
 	  "any user can load BPF",
 	  "unprivileged_bpf_disabled=2" },
 	{ NEW, 6, { 0 }, "kptr_restrict", GRADE_OK, "1:", "" },
-	{ NEW,
-	  6,
-	  { "proc/sys/kernel/kptr_restrict", NULL },
-	  "kptr_restrict",
-	  GRADE_UNKNOWN,
-	  "No such",
-	  "" },
+	{ NEW, 6, { "proc/sys/kernel/kptr_restrict", NULL }, "kptr_restrict", GRADE_UNKNOWN, "No such", "" },
 	{ NEW, 6, { 0 }, "perf_event_paranoid", GRADE_OK, "3:", "" },
 	{ NEW, 6, { 0 }, "perf sample rate", GRADE_OK, "100000", "" },
 	{ NEW,
@@ -200,8 +188,7 @@ static void put(const char *root, const struct file *file)
 static bool has_finding(const struct findings *findings, const struct requirement_case *one)
 {
 	for (size_t i = 0; i < findings->count; i++)
-		if (!strcmp(findings->items[i].name, one->name) &&
-		    findings->items[i].grade == one->grade &&
+		if (!strcmp(findings->items[i].name, one->name) && findings->items[i].grade == one->grade &&
 		    strstr(findings->items[i].found, one->found) &&
 		    strstr(findings->items[i].remedy, one->remedy))
 			return true;
