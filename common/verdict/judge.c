@@ -246,17 +246,22 @@ static void find_quota(const struct verdict_facts *facts, const struct verdict_p
 			set_limit(verdict, &facts->limits[i]);
 }
 
-/* The memory limit that the victim met: the one that was met most often, else of those that were scanned. */
-static const struct verdict_limit *find_memory_limit(const struct verdict_facts *facts,
-						     const struct verdict_victim *victim)
+/* Whether the limit may be the one that the victim met; `cgroup` is whose it is, if the kernel's count tells, else NULL. */
+static bool is_memory_limit(const struct verdict_limit *limit, const struct verdict_victim *victim,
+			    const char *cgroup)
 {
-	for (uint32_t i = 0; i < facts->limits_count; i++) {
-		const struct verdict_limit *limit = &facts->limits[i];
+	if (is_same(limit->name, "cpu.max") || (cgroup && !is_same(limit->cgroup, cgroup)))
+		return false;
+	return limit->is_concluded ? victim && is_in(victim->cgroup, limit->cgroup) : limit->met;
+}
 
-		if (limit->is_concluded ? victim && is_in(victim->cgroup, limit->cgroup)
-					: limit->met && !is_same(limit->name, "cpu.max"))
-			return limit;
-	}
+/* The limit that was met most often; where none was counted, of the cgroups that were scanned. */
+static const struct verdict_limit *find_memory_limit(const struct verdict_facts *facts,
+						     const struct verdict_victim *victim, const char *cgroup)
+{
+	for (uint32_t i = 0; i < facts->limits_count; i++)
+		if (is_memory_limit(&facts->limits[i], victim, cgroup))
+			return &facts->limits[i];
 	return NULL;
 }
 
@@ -300,8 +305,10 @@ static bool is_host_short(const struct verdict_facts *facts)
 static bool decide_limit(const struct verdict_facts *facts, struct verdict *verdict)
 {
 	unsigned int waits = waits_beside(facts, verdict->wait);
-	const struct verdict_limit *limit = find_memory_limit(facts, verdict->victim);
-	struct sums sums = sums_make(facts, verdict->victim, WAIT(ACCOUNT_MEMORY));
+	const struct sums sums = sums_make(facts, verdict->victim, WAIT(ACCOUNT_MEMORY));
+	const struct verdict_party *first = sums.limit.first;
+	const char *cgroup = first && first->cgroup ? first->cgroup : first ? first->where : NULL;
+	const struct verdict_limit *limit = find_memory_limit(facts, verdict->victim, cgroup);
 	uint64_t ns = sums.limit.ns, all_ns = sum_of(verdict->victim->ns, waits);
 	bool is_read_again = (waits & WAIT(ACCOUNT_IO)) && is_refaulting(facts) &&
 			     ((limit && !limit->is_concluded) || (ns && !is_host_short(facts)));
@@ -313,10 +320,12 @@ static bool decide_limit(const struct verdict_facts *facts, struct verdict *verd
 	else
 		verdict->wait = ACCOUNT_MEMORY;
 	verdict->waited_ns = all_ns;
+	verdict->limit_cgroup = cgroup;
+	verdict->limit_name = is_v1(cgroup) ? "memory.limit_in_bytes" : NULL;
 	if (limit)
 		set_limit(verdict, limit);
-	verdict->grown = first_grown(facts, limit ? limit->cgroup : NULL);
-	name(verdict, sums.limit.first);
+	verdict->grown = first_grown(facts, verdict->limit_cgroup);
+	name(verdict, first);
 	return decide(verdict, VERDICT_LIMIT, ns);
 }
 
@@ -386,7 +395,7 @@ static bool decide_negligible(const struct verdict_facts *facts, struct verdict 
 	if (facts->fired == FIRED_PRESSURE && facts->stalled_percent >= NEGLIGIBLE_PERCENT &&
 	    !is_within_tolerance)
 		return false;
-	if (facts->fired == FIRED_NOTHING)
+	if (facts->fired != FIRED_PRESSURE)
 		is_within_tolerance |= sums_percent(verdict->waited_ns, facts->span_ns) < TOLERANCE_PERCENT;
 	if (has_unseen_time(victim))
 		return false;
@@ -521,7 +530,7 @@ static unsigned int find_unseen(const struct verdict_facts *facts, const struct 
 
 	if (unseen || verdict->kind == VERDICT_NEGLIGIBLE || verdict->kind == VERDICT_KILL)
 		return unseen;
-	if ((verdict->kind == VERDICT_LIMIT && !verdict->limit) ||
+	if ((verdict->kind == VERDICT_LIMIT && !verdict->limit_cgroup) ||
 	    (verdict->wait == ACCOUNT_MEMORY && is_undetermined))
 		by_wait = UNSEEN_LIMITS;
 	if (verdict->wait == ACCOUNT_IO && (is_undetermined || verdict->kind == VERDICT_DEVICE))

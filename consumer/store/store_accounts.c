@@ -76,6 +76,10 @@ static const char *release_site(const struct capture *capture, const struct reso
 
 /* ---- rows ---- */
 
+/* A name may look like a name and a place: victims whose texts are equal are one. */
+static const char add_to_equal[] =
+	"ON CONFLICT DO UPDATE SET threads = threads + excluded.threads, ns = ns + excluded.ns";
+
 static int write_accounts(struct sql *sql, struct accounts_statements *statements, int64_t capture_id,
 			  const struct victim_row *victim)
 {
@@ -85,7 +89,7 @@ static int write_accounts(struct sql *sql, struct accounts_statements *statement
 	victim_text(victim, text);
 	for (uint32_t i = 0; i < ACCOUNTS && !result; i++)
 		if (victim->ns[i])
-			result = sql_insert(sql, &statements->add_account, "account", NULL, NULL,
+			result = sql_insert(sql, &statements->add_account, "account", add_to_equal, NULL,
 					    SQL_COLUMNS(SQL_NUMBER(capture_id, capture_id),
 							SQL_TEXT(victim, text),
 							SQL_TEXT(account, account_names[i]),

@@ -127,6 +127,8 @@ static const struct kind_case {
 	  "ran 30, memory 90, memory 90 limit", MEMORY_MAX, "limit", 100, "", "memory.max", "" },
 	{ "a memory limit whose cgroup is not known", "memory 60",
 	  "ran 30, memory 90, memory 90 limit", "", "limit", 100, "", "", "memory limits" },
+	{ "a memory limit of cgroup v1, of which only the name is known", "memory 60",
+	  "ran 30, memory 90, memory 90 limit - docker1", "", "limit", 100, "", "memory.limit_in_bytes", "" },
 	{ "a disk that reads again what a limit evicted", "io 60",
 	  "ran 30, io 80, memory 4, io 80 own web, memory 4 limit", MEMORY_MAX REFAULTS PROCESS("web", "web.service", "target"),
 	  "limit", 100, "", "memory.max", "" },
