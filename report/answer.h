@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * answer.h owns the first lines of why: what was short, who waited, for whom, where in the code, since when, whether it still is,
- * how certain that is, and what to do. All is from the database alone. The verdict is that of common/verdict/; the code, the time
- * and the remedy are found here and in the modules beside (code_place.h, goes_on.h, remedy.h).
+ * answer.h owns what an answer of why is made of: what the database says of the capture, its verdict, the code, the remedy, and the
+ * lines about it. answer_find.h finds it, answer_lines.h writes and prints the lines, answer_json.h the data.
  */
 #ifndef BOURDON_REPORT_ANSWER_H
 #define BOURDON_REPORT_ANSWER_H
@@ -11,10 +10,9 @@
 #include "report/judged.h"
 #include "report/layout.h"
 #include "report/report.h"
-#include "report/rows.h"
 
-/* So many lines are on a page of 24, beside the command and the prompt, that a person reads all of them. */
-#define ANSWER_LINES_MOST 14U
+/* Of all lines; fewer are printed. */
+#define ANSWER_LINES_ROOM 28U
 
 struct remedy {
 	const char *text;    /* what to change, or to look at */
@@ -27,9 +25,8 @@ struct answer {
 	struct report *report;
 	struct profile *profile; /* of the targets; also keeps the texts */
 	struct profile others;   /* loaded only if the verdict names one of them */
-	const char *rule, *source, *resource, *kind, *cgroup, *state, *hostname, *asked_by, *asked_for;
-	const char *trigger_mode;
-	int64_t triggered_at, ended_at, onset_at, observed_us, stall_us, window_us, incident_id;
+	const char *rule, *resource, *kind, *cgroup, *state, *hostname, *asked_by, *asked_for;
+	int64_t triggered_at, ended_at, onset_at, observed_us, stall_us, window_us;
 	bool has_ended;
 	bool is_older;    /* the stall began before the capture's history */
 	bool has_verdict; /* the capture is no baseline, and not being recorded; else `judged` has facts alone */
@@ -47,25 +44,12 @@ struct answer {
 		enum layout_style style;
 		bool is_whole; /* never cut: a command */
 		bool is_spare; /* left out where there is no room */
-	} lines[2 * ANSWER_LINES_MOST];
+	} lines[ANSWER_LINES_ROOM];
 	uint32_t lines_count;
 };
 
-/*
- * Answers about report->capture_id. Returns 0; -ENOMEM; or -EIO after a query that failed. Free it in any case, before the
- * profile.
- */
-int answer_find(struct report *report, struct profile *profile, struct answer *answer);
 void answer_free(struct answer *answer);
 #define _cleanup_answer_ _cleanup_(answer_free)
-
-/* Prints at most ANSWER_LINES_MOST lines, and returns how many. */
-uint32_t answer_print(const struct layout *layout, const struct answer *answer);
-
-/* As one row, for JSON. Returns 0 or -ENOMEM; the caller frees the rows. */
-int answer_rows(struct answer *answer, struct rows *ret_rows);
-
-/* ---- for the modules beside ---- */
 
 /* A text that is kept with the answer; NULL without memory. */
 const char *answer_say(struct answer *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -77,6 +61,10 @@ const char *answer_say(struct answer *answer, const char *format, ...) __attribu
 #define ANSWER_NAME "\001"
 const char *answer_say_name(struct answer *answer, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* The line, kept with the answer, in the columns that it has. NULL without memory. */
+struct line;
+const char *answer_say_line(struct answer *answer, const struct line *line);
 
 /* How many columns a line of the answer has for its text; 0: as many as it needs. */
 size_t answer_columns(const struct answer *answer);
