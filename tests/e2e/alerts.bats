@@ -210,7 +210,7 @@ hook_run() {
 	[ "$(sed -n 1p "$WORK/ran/1")" = 54321 ]
 	grep -qxF 'BOURDON_RULE=own' "$WORK/ran/1"
 	# shellcheck disable=SC2016 # it must not be expanded
-	grep -qF 'BOURDON_CULPRIT=ho$(touch pwned' "$WORK/ran/1"
+	grep -qF 'BOURDON_CULPRIT="ho$(touch pwned' "$WORK/ran/1"
 	[[ $(head -n 1 <(grep ': capture 1 on ' "$WORK/ran/1")) == *': capture 1 on '*', rule own' ]]
 	[ -z "$(ls -A "$STATE_DIR/hook")" ]
 	[ -z "$(find "$WORK" -name 'pwned*')" ]
