@@ -929,8 +929,8 @@ SELECT s.capture_id, l.reason, l.unit, l.events, s.samples,
 		WHEN 'cpu' THEN round(100.0 * l.events / max(l.events, r.cpus), 2) END AS percent
 FROM loss l JOIN (
 	SELECT DISTINCT c.capture_id, c.run_id,
-		ifnull(c.sample_count, (SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id)) AS samples,
-		ifnull(c.interval_count, (SELECT ifnull(sum(samples), 0) FROM sample s
+		ifnull(c.sample_count, (SELECT CAST(total(samples) AS INTEGER) FROM sample s WHERE s.capture_id = c.capture_id)) AS samples,
+		ifnull(c.interval_count, (SELECT CAST(total(samples) AS INTEGER) FROM sample s
 			WHERE s.capture_id = c.capture_id AND s.kind = 'off-cpu')) AS intervals
 	FROM capture c
 ) s USING(capture_id) JOIN run r USING(run_id)

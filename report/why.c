@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * why: what one capture says about the pressure that began it. First the answer (report/answer_lines.h); then sections, on request.
+ * why: what one capture says about the pressure that caused it. First the answer (report/answer_lines.h); then sections, on request.
  * Each is one query, or one pass over the capture's profile. It is printed as text, or as one member of a JSON object, so that
  * both have the same rows.
  */
@@ -140,16 +140,18 @@ static void print_remark(const struct layout *layout, const char *state)
 /* What was stored: `answer` judges again. */
 static void print_verdict(const struct layout *layout, const struct query *query)
 {
-	char verdict[FORMAT_BYTES], missing[FORMAT_BYTES];
+	char verdict[FORMAT_BYTES], missing[FORMAT_BYTES], share[64] = "", all[3 * FORMAT_BYTES];
+	bool is_missing = !query_is_null(query, "not_examined");
 
 	if (query_is_null(query, "verdict"))
 		return;
-	fprintf(layout->out, "  verdict   %s", text_of(query, "verdict", 24, verdict));
 	if (!query_is_null(query, "blamed_percent"))
-		fprintf(layout->out, ", of %.0f %% of the wait", query_real(query, "blamed_percent"));
-	if (!query_is_null(query, "not_examined"))
-		fprintf(layout->out, "; not examined: %s", text_of(query, "not_examined", 40, missing));
-	fputc('\n', layout->out);
+		snprintf(share, sizeof(share), ", of %.0f %% of the wait",
+			 query_real(query, "blamed_percent"));
+	snprintf(all, sizeof(all), "%s%s%s%s", text_of(query, "verdict", 24, verdict), share,
+		 is_missing ? "; not examined: " : "", text_of(query, "not_examined", 128, missing));
+	fputs("  verdict   ", layout->out);
+	print_wrapped_on(layout, all, 12);
 }
 
 /* What fired, and the begin of the line about the capture's span. */

@@ -61,6 +61,8 @@ counted_is() {
 	await 60 has_entries "$CAPTURED" 1
 	entry=$(entries "$CAPTURED")
 	# what the capture's row says, in the form that names have there
+	sql 'SELECT capture_id, verdict, blamed_percent, not_examined FROM capture' >&2
+	jq .MESSAGE <<< "$entry" >&2
 	[ "$(jq -r '[.BOURDON_CAPTURE, .BOURDON_RULE, .BOURDON_RESOURCE, .BOURDON_KIND, .BOURDON_CAUSE, .BOURDON_CGROUP,
 		.BOURDON_STALLED_USEC, .BOURDON_WINDOW_USEC, .BOURDON_THRESHOLD_USEC, .BOURDON_STATE] | join("|")' <<< "$entry")" = \
 		"$(sql "SELECT capture_id, rule, resource, kind, verdict, cgroup, observed_us, window_us, stall_us, state FROM capture")" ]
@@ -68,8 +70,8 @@ counted_is() {
 	[ "$(jq -r .BOURDON_SAMPLES <<< "$entry")" = "$(sql 'SELECT sample_count FROM capture')" ]
 	jq -e --argjson percent "$(sql 'SELECT round(blamed_percent, 1) FROM capture')" '(.BOURDON_BLAMED_PERCENT | tonumber) - $percent | fabs < 0.11' <<< "$entry"
 	jq -e '.BOURDON_CULPRIT as $culprit | .MESSAGE | contains($culprit)' <<< "$entry"
-	# a string, so there is no byte in it that journalctl shows as a blob
-	jq -e '.BOURDON_CULPRIT | type == "string" and startswith("jo\\x1b[2J\\x0a\"<")' <<< "$entry"
+	# a string, so there is no byte in it that journalctl shows as a blob; a name with a quotation mark stands within two
+	jq -e '.BOURDON_CULPRIT | type == "string" and startswith("\"jo\\x1b[2J\\x0a'"'"'<\"[")' <<< "$entry"
 	jq -e '.PRIORITY == "5" and .SYSLOG_IDENTIFIER == "bourdond" and .BOURDON_SCOPE == "cgroup" and (.MESSAGE | startswith("capture 1, rule own: cpu some stalled "))' <<< "$entry"
 	# of the daemon, says the kernel
 	[ "$(jq -r '._PID + " " + ._UID' <<< "$entry")" = "$DAEMON $(id -u "$TEST_USER")" ]
@@ -208,7 +210,7 @@ hook_run() {
 	[ "$(sed -n 1p "$WORK/ran/1")" = 54321 ]
 	grep -qxF 'BOURDON_RULE=own' "$WORK/ran/1"
 	# shellcheck disable=SC2016 # it must not be expanded
-	grep -qF 'BOURDON_CULPRIT=ho$(touch pwned' "$WORK/ran/1"
+	grep -qF 'BOURDON_CULPRIT="ho$(touch pwned' "$WORK/ran/1"
 	[[ $(head -n 1 <(grep ': capture 1 on ' "$WORK/ran/1")) == *': capture 1 on '*', rule own' ]]
 	[ -z "$(ls -A "$STATE_DIR/hook")" ]
 	[ -z "$(find "$WORK" -name 'pwned*')" ]

@@ -68,6 +68,8 @@ static void fill_other_tables(struct store_fixture *host)
 		"INSERT INTO usage(capture_id, role, from_at, to_at, rss_bytes, rss_before_bytes, reclaims, reclaim_ns) VALUES(1, 'rest', 5, 6, 8, 9, 10, 11);"
 		"INSERT INTO ended VALUES(1, 'other', 'true', 'bash', 9, '/c', 'c.service', 'id', 0, 1, 2, 3, 4, 5, 6, 13, 14), "
 		"(1, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 7, 8, 9, 10, 11, 12, NULL, NULL);"
+		/* nobody has judged by these */
+		"UPDATE capture SET verdict_version = 0 WHERE capture_id = 1;"
 		"INSERT INTO account VALUES(1, 'a in b', 'queued', 3, 4), (1, 'a in b', 'ran', 3, 5);"
 		"INSERT INTO blame VALUES(1, 'a in b', 'queued', 'other', 'c', 'd.service', '/d', 6, 1, 3, NULL, NULL), "
 		"(1, 'a in b', 'lock', 'unknown', NULL, NULL, NULL, NULL, NULL, 1, 'where', 'io');"

@@ -492,7 +492,7 @@ START_TEST(why_explains_a_capture)
 		"9.8 s before the trigger, 5 s after it, at 47 Hz\n",
 		"584 of 3 processes, in 4 stacks, on and off CPU\n",
 		"  expected  940 samples on CPU, by the CPU time used; 931 were received\n",
-		"  verdict   neighbour\n",
+		"  verdict   neighbour; not examined: accounts\n",
 		"all CPU time of the machine over 6 s, by who took it\n  others 60.0 %, idle 39.5 %\n",
 		/* what was not written yet is no negative number */
 		"bytes read and written over 6 s, by whom, and by the disks\n",
