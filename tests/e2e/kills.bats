@@ -65,7 +65,7 @@ suppressed() {
 	sql 'SELECT * FROM capture' >&2
 	[ "$(sql 'SELECT rule, trigger_mode, resource, kind, stall_us, window_us, observed_us, cgroup, verdict FROM capture')" = \
 		"kills|kill||||||/$CGROUP|kill" ]
-	[ "$(sql 'SELECT at = triggered_at, how, role, comm, tgid, limit_cgroup, limit_bytes FROM killed JOIN capture USING(capture_id)
+	[ "$(sql 'SELECT at = triggered_at, how, role, comm, tgid, killed.limit_cgroup, limit_bytes FROM killed JOIN capture USING(capture_id)
 		WHERE tgid = '"$victim")" = "1|oom|target|$OWN|$victim|$(limit)|$((64 << 20))" ]
 	# it ran before the kill, and grew by what it took; after it, it gives its memory back
 	[ "$(sql "SELECT sum(samples) > 20 FROM sample JOIN process USING(process_id) WHERE tgid = $victim AND kind = 'on-cpu' AND second < 0")" = 1 ]
