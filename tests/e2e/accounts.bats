@@ -301,7 +301,7 @@ has_peer() {
 	own_workload cpu_hog
 	load --policy "$WORK/policy.conf"
 	follow
-	hog aaa 0
+	hog aaa -8
 	ON_CPU=0 victim "$WORK/$OWN"
 	begin
 	await_waited 2
