@@ -544,7 +544,7 @@ forged() {
 	busy_victim app
 	serve 'a; the largest is sshd in /x' "$WORK/hog"
 	fires 'cpu.some=10%'
-	truth neighbour 'hog in x.service'
+	truth neighbour 'hog in verdicts.slice' # what lies below a cgroup that is no unit is none
 }
 
 runaway_app() { # THREADS
