@@ -73,7 +73,7 @@ START_TEST(a_kill_begins_a_capture_with_the_history_before)
 		"NULL|NULL|NULL|NULL|NULL|4000|1|kill|nginx|101|oom|/web|memory.max|64\n");
 	expect_rows(
 		&simulation.database,
-		"SELECT at = triggered_at, how, role, comm, tgid, k.cgroup, rss_bytes / 1048576, limit_cgroup, "
+		"SELECT at = triggered_at, how, role, comm, tgid, k.cgroup, rss_bytes / 1048576, k.limit_cgroup, "
 		"limit_bytes / 1048576 FROM killed k JOIN capture USING(capture_id)",
 		"1|oom|target|nginx|101|/web|60|/web|64\n");
 	/* the victim ran until it was killed */
