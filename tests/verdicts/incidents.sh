@@ -35,7 +35,7 @@ incidents() {
 	situation 14-node 'openssl beside a server of node' busy_server node openssl
 	situation 15-php 'two programs beside a server of PHP' busy_server php perl
 	situation 16-nginx 'a compression beside nginx' busy_server nginx gzip
-	situation 17-java 'six threads of Java that want one monitor, on demand' monitor
+	situation 17-java 'threads of Java that want one monitor, on demand' monitor
 	situation 18-forged 'a hog whose cgroup is named as a sentence' forged
 }
 

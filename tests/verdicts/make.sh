@@ -64,6 +64,8 @@ situations() {
 	situation lock-mutex-three 'three threads and one mutex, on demand' mutex 3 50
 	situation lock-java 'a monitor of Java, on demand' monitor
 	situation lock-go 'a mutex of Go, on demand' go_mutex
+	situation lock-go-threads 'a mutex of Go of goroutines with threads of their own, on demand' go_threads_mutex
+	situation lock-rust 'a mutex of Rust, on demand' rust_mutex
 	situation idle-pool 'a pool of 64 idle workers, on demand' idle_pool
 	situation limit-memory 'a working set beyond the memory limit' limited memory
 	situation limit-io 'the same, asked as I/O' limited io

@@ -23,7 +23,7 @@ busy() {
 		sha256sum) BUSY=(sha256sum /dev/zero) ;;
 		dd) BUSY=(dd if=/dev/zero of=/dev/null bs=1M) ;;
 		bash) BUSY=(bash -c 'while :; do :; done') ;;
-		java) java_class Spin 'public static void main(String[] a) { for (long i = 0; ; i++) if (i < 0) return; }'
+		java) java_class Spin 'static volatile long i; public static void main(String[] a) { for (;;) i++; }'
 			BUSY=(java -XX:+UseSerialGC -cp "$WORK" Spin) ;;
 		stress-ng) COMM=stress-ng-cpu BUSY=(stress-ng --cpu 1 --cpu-method fft) ;;
 		cc1) compiled_source
@@ -165,23 +165,29 @@ mutex() { # THREADS HOLD-MS
 	is_lock "$1"
 }
 
-# A lock of Java's: a monitor that six threads hold in turn for 10 ms.
+# A lock of Java's: a monitor that several threads hold in turn.
 monitor() {
-	java_class Monitor 'static final Object lock = new Object();
-		static void work() { for (;;) synchronized (lock) { long end = System.nanoTime() + 10000000L; while (System.nanoTime() < end) ; } }
-		public static void main(String[] a) { for (int i = 0; i < 6; i++) new Thread(Monitor::work).start(); }'
-	ON_CPU='' victim java java -XX:+UseSerialGC -cp "$WORK" Monitor
+	javac -d "$WORK" "$LOCKS/Locks.java"
+	ON_CPU='' victim java java -cp "$WORK" Locks synchronized
 	await_cpu "$VICTIM_PID" 500
 	asked
-	is_lock 6
+	truth lock
 }
 
-# A lock of Go's.
+# A mutex of Go's, for which goroutines wait: fewer threads do, and these wait for each other's CPU, too.
 go_mutex() {
-	cat > "$WORK/gomutex.go" << 'END'
+	go_build golocks "$LOCKS/locks.go"
+	ON_CPU='' victim golocks "$WORK/golocks" mutex
+	asked
+	truth 'lock|own threads'
+}
+
+# The same of goroutines that have threads of their own.
+go_threads_mutex() {
+	cat > "$WORK/threads.go" << 'END'
 package main
 
-import ("sync"; "time"; "runtime")
+import ("runtime"; "sync"; "time")
 
 func main() {
 	var lock sync.Mutex
@@ -194,10 +200,22 @@ func main() {
 	select {}
 }
 END
-	[[ -e $WORK/gomutex ]] || (cd "$WORK" && HOME=$WORK GO111MODULE=off go build gomutex.go)
-	ON_CPU='' victim gomutex "$WORK/gomutex"
+	go_build gothreads "$WORK/threads.go"
+	ON_CPU='' victim gothreads "$WORK/gothreads"
 	asked
 	is_lock 4
+}
+
+go_build() { # NAME SOURCE
+	[[ -e $WORK/$1 ]] || CGO_ENABLED=0 HOME=$WORK GO111MODULE=off GOPROXY=off GOCACHE=$WORK/cache go build -o "$WORK/$1" "$2"
+}
+
+# A mutex of Rust's.
+rust_mutex() {
+	[[ -e $WORK/rustlocks ]] || rustc --edition 2021 -O -o "$WORK/rustlocks" "$LOCKS/locks.rs"
+	ON_CPU='' victim rustlocks "$WORK/rustlocks" mutex
+	asked
+	truth lock
 }
 
 # A pool of idle workers.
@@ -270,7 +288,7 @@ own_io() { # io_hog|dd|sqlite3|python3
 		io_hog) program writer io_hog; victim writer "$WORK/writer" --file "$WORK/scratch" ;;
 		dd) victim dd dd if=/dev/zero of="$WORK/scratch" bs=64k count=100000 oflag=direct,dsync ;;
 		sqlite3)
-			{ echo 'CREATE TABLE t(x);'; for ((i = 0; i < 100000; i++)); do echo 'INSERT INTO t VALUES (randomblob(4000));'; done } > "$WORK/commits.sql"
+			{ echo 'CREATE TABLE t(x);'; for ((i = 0; i < 100000; i++)); do echo 'INSERT INTO t VALUES (randomblob(60000));'; done } > "$WORK/commits.sql"
 			rm -f "$WORK/commits.db"
 			# shellcheck disable=SC2016 # the inner shell expands it
 			victim sqlite3 bash -c 'exec sqlite3 "$0" < "$1"' "$WORK/commits.db" "$WORK/commits.sql"
@@ -287,7 +305,7 @@ while True:
 	local percent
 	percent=$(($(truth_of wrote "$FROM" "$TO") * 100 / ($(truth_of sectors "$FROM" "$TO") * 512)))
 	fact "written: $percent % of what the disk wrote"
-	((percent >= 40)) || { echo "it wrote only $percent % of what the disk wrote" >&2; return 1; }
+	((percent >= 50)) || { echo "it wrote only $percent % of what the disk wrote" >&2; return 1; }
 	truth 'own I/O'
 }
 
@@ -526,7 +544,7 @@ forged() {
 	busy_victim app
 	serve 'a; the largest is sshd in /x' "$WORK/hog"
 	fires 'cpu.some=10%'
-	truth neighbour 'hog in x.service'
+	truth neighbour 'hog in verdicts.slice' # what lies below a cgroup that is no unit is none
 }
 
 runaway_app() { # THREADS
