@@ -75,15 +75,15 @@ START_TEST(json)
 	struct findings findings = { 0 };
 	_cleanup_free_ char *text = NULL, *none = shown(&findings, findings_print_json);
 
-	assert_json(none, "$.grade", "ok");
+	assert_json(none, "$.verdict", "ok");
 	findings_ok(&findings, "kernel", "a \"quoted\"\n%s", "\xff name");
 	findings_add(&findings, GRADE_FAILED, "PSI", "boot with psi=1", "off");
 	text = shown(&findings, findings_print_json);
-	assert_json(text, "$.grade", "failed");
+	assert_json(text, "$.verdict", "failed");
 	assert_json(text, "$.findings[0].name", "kernel");
 	assert_json(text, "$.findings[0].found", "a \"quoted\"\n\xef\xbf\xbd name");
 	assert_json(text, "$.findings[0].remedy", NULL);
-	assert_json(text, "$.findings[1].grade", "failed");
+	assert_json(text, "$.findings[1].verdict", "failed");
 	assert_json(text, "$.findings[1].remedy", "boot with psi=1");
 }
 END_TEST
