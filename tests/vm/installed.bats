@@ -244,7 +244,8 @@ hook_has_run() {
 	bourdon capture --all --for 1s > "$WORK/asked"
 	await 60 hook_has_run
 	said=$(journalctl -q -o cat -u bourdon-hook --since "$CHECKED_FROM" --grep 'hook of')
-	[[ $said =~ ^'hook of '[a-zA-Z/ ]+': capture '.*', user '([0-9]+)', asked by root'$ ]] || { echo "$said"; false; }
+	local words='^hook of [a-zA-Z/ ]+: capture .*, user ([0-9]+), asked by root$'
+	[[ $said =~ $words ]] || { echo "$said"; false; }
 	# of systemd's dynamic users: https://systemd.io/UIDS-GIDS
 	((BASH_REMATCH[1] >= 61184 && BASH_REMATCH[1] <= 65519))
 	systemctl stop bourdon-hook.path
