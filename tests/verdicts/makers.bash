@@ -84,7 +84,8 @@ mixture() { # NUMBER
 }
 
 has_threads() {
-	(($(ls "/proc/$VICTIM_PID/task" | wc -l) >= $1))
+	local tasks=("/proc/$VICTIM_PID/task"/*)
+	((${#tasks[@]} >= $1))
 }
 
 # A victim whose own threads want its CPU, and a neighbour or none.
@@ -356,7 +357,7 @@ server() {
 		victim "$@"
 	else
 		serve "$SERVER" "${@:2}"
-		COMM_OF[$SERVER]=$1
+		COMM_OF["$SERVER"]=$1
 	fi
 }
 
