@@ -16,9 +16,10 @@
 
 #define OF_INCIDENT " FROM capture c WHERE c.incident_id = incident.incident_id"
 
-/* A kill comes before all else. A verdict that blames comes before one that does not. */
+/* A kill comes before all else, its own capture first. A verdict that blames comes before one that does not. */
 #define RANK                                                                                                 \
-	"CASE c.verdict WHEN 'kill' THEN 0 WHEN 'negligible' THEN 3 WHEN 'undetermined' THEN 2 ELSE 1 END"
+	"CASE c.verdict WHEN 'kill' THEN c.trigger_mode <> 'kill' WHEN 'undetermined' THEN 3 "               \
+	"WHEN 'negligible' THEN 4 ELSE 2 END"
 
 /* The one verdict is that of a kill; else that of the capture with the largest blamed wait. */
 #define SETTLE                                                                                               \
