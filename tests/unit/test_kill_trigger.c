@@ -233,7 +233,7 @@ START_TEST(pressure_and_a_kill_are_one_incident)
 	expect_captures(&simulation,
 			"cpu|sampled|complete|/web|11000|3000\ncpu|kill|complete|/web|11500|3000\n");
 	expect_rows(&simulation.database, "SELECT captures, resource, explained_by, verdict FROM incident",
-		    "2|cpu|1|kill\n");
+		    "2|cpu|2|kill\n");
 	expect_rows(
 		&simulation.database, "SELECT triggers FROM rule",
 		"[{\"resource\":\"cpu\",\"kind\":\"some\",\"stall_us\":200000,\"window_us\":2000000},{\"on_kill\":true}]\n");
