@@ -298,7 +298,8 @@ void accounts_follow(struct accounts *accounts, const struct kernel_objects *ker
 	uint64_t slot_ns = 1ULL << bits_of(kernel),
 		 to_ns = (now_ns & ~(slot_ns - 1)) - ACCOUNT_SLOTS / 2 * slot_ns;
 
-	if (now_ns - accounts->until_ns > (ACCOUNT_SLOTS - 4) * slot_ns)
+	/* a capture may have begun later than its tick */
+	if (now_ns > accounts->until_ns + (ACCOUNT_SLOTS - 4) * slot_ns)
 		add_until(accounts, kernel, to_ns, now_ns, scope);
 }
 

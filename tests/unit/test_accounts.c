@@ -52,6 +52,19 @@ START_TEST(a_slot_of_an_earlier_round_is_empty)
 }
 END_TEST
 
+/* It would count all that the ring has of the time before it. */
+START_TEST(a_capture_that_began_later_than_its_tick_keeps_its_begin)
+{
+	struct control control = { 0 };
+	struct kernel_objects kernel = { .control = &control };
+	struct accounts accounts;
+
+	accounts_begin(&accounts, &kernel, NOW, 0, NOW);
+	accounts_follow(&accounts, &kernel, NOW - 1000, NULL);
+	ck_assert_uint_eq(accounts.until_ns, NOW);
+}
+END_TEST
+
 /* ---- a capture ---- */
 
 /* Covers all but the cgroup 9; cgroups 1 and 2 are of one unit. */
@@ -558,6 +571,7 @@ SUITE(accounts)
 
 	tcase_add_test(slots, slots_are_summed_as_far_as_they_are_in_the_span);
 	tcase_add_test(slots, a_slot_of_an_earlier_round_is_empty);
+	tcase_add_test(slots, a_capture_that_began_later_than_its_tick_keeps_its_begin);
 	tcase_add_test(slots, what_has_not_ended_counts_from_the_begin_to_the_end);
 	tcase_add_test(slots, records_that_are_none_are_refused);
 	suite_add_tcase(suite, slots);
