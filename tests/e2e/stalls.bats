@@ -67,7 +67,8 @@ psi_growth() {
 assert_verdict() {
 	local said
 	said=$(sql 'SELECT verdict, ifnull((SELECT program FROM culprit LIMIT 1), 0) FROM capture')
-	[[ $said == "$1|${2-*}" ]] || { echo "$said"; return 1; }
+	# shellcheck disable=SC2053 # a pattern
+	[[ $said == "$1|"${2-*} ]] || { echo "$said"; return 1; }
 }
 
 @test "two hogs on one CPU: the time that the victim waited is that of PSI, and the other is the culprit" {
