@@ -1069,6 +1069,9 @@ static void print_text(struct why *why, const struct section *section, struct qu
 			answer_print(layout, &why->answer);
 	} else if (says_absent(section, query)) {
 		fprintf(layout->out, "%s%s\n", separator, section->absent);
+	} else if (why->report->sections && !query->database->failed) {
+		/* whoever asks for one by its name is told that there is nothing */
+		fprintf(layout->out, "%s%s: nothing in this capture\n", separator, section->name);
 	} else {
 		return;
 	}

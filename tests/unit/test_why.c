@@ -449,7 +449,8 @@ START_TEST(usual_counts_the_week_before)
 
 	put(find_case("a neighbour for a CPU, of another slice"));
 	first = why("160", "--section usual,changes");
-	ck_assert_str_eq(first.out, "  usual     not known: the database has no capture before this one\n");
+	ck_assert_str_eq(first.out, "  usual     not known: the database has no capture before this one\n"
+				    "changes: nothing in this capture\n");
 	why_sql("bourdon.db", earlier_sql);
 	later = why("160", "--section usual");
 	/* the one of eight days ago does not count; of the four, two have the backup's stack */
