@@ -22,14 +22,6 @@
 #define CROWD_LEAST 3U
 /* Who grew by less did not make memory short. */
 #define GROWTH_BYTES (16ULL << 20)
-/*
- * A disk that needs longer for each request than a rotating one needs to seek is slow, if it moves less than any disk moves of
- * large requests.
- */
-#define SLOW_REQUEST_NS 10000000U
-#define SLOW_BYTES_A_SECOND (4ULL << 20)
-/* A disk with requests in flight for so much of the time is busy. */
-#define BUSY_PERCENT 50.0
 
 /* ---- waits ---- */
 
@@ -440,21 +432,6 @@ static bool decide_memory(const struct verdict_facts *facts, const struct sums *
 	return decide(verdict, VERDICT_MEMORY_SHORTAGE, own_ns + sums->neighbours_ns);
 }
 
-/*
- * Whether the disk is slow by itself: most of its requests' time is what the victim waited, so no queue of others is before them,
- * and it moves little.
- */
-static bool is_slow(const struct verdict_facts *facts, const struct verdict *verdict)
-{
-	const struct verdict_disk *disk = &facts->disk;
-	double span_s = (double)disk->span_ns / 1e9;
-
-	return disk->requests && disk->wait_ns / disk->requests >= SLOW_REQUEST_NS &&
-	       (double)verdict->waited_ns / (double)facts->span_ns >=
-		       (double)disk->wait_ns / (double)disk->span_ns / 2 &&
-	       (double)disk->bytes < (double)SLOW_BYTES_A_SECOND * span_s;
-}
-
 static bool decide_io(const struct verdict_facts *facts, const struct sums *sums, struct verdict *verdict)
 {
 	const struct verdict_disk *disk = &facts->disk;
@@ -463,12 +440,13 @@ static bool decide_io(const struct verdict_facts *facts, const struct sums *sums
 		verdict->grown = first_grown(facts, NULL);
 		return decide(verdict, VERDICT_MEMORY_SHORTAGE, verdict->waited_ns);
 	}
-	if (is_slow(facts, verdict))
+	if (verdict_disk_is_slow(disk, verdict->waited_ns, facts->span_ns)) {
+		name(verdict, sums->device.first);
 		return decide(verdict, VERDICT_DEVICE, verdict->waited_ns);
+	}
 	if (decide_by_largest(verdict, sums, VERDICT_OWN_IO))
 		return true;
-	if (sums_percent(disk->busy_ns, disk->span_ns) < BUSY_PERCENT &&
-	    (!disk->requests || disk->wait_ns / disk->requests < SLOW_REQUEST_NS))
+	if (!verdict_disk_is_busy(disk) && !verdict_disk_is_late(disk))
 		return false;
 	return decide(verdict, VERDICT_DEVICE, sums->device.ns);
 }

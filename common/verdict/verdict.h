@@ -13,6 +13,7 @@
 #define BOURDON_VERDICT_VERDICT_H
 
 #include "common/psi_resource.h"
+#include "common/verdict/disk.h"
 #include "common/verdict/roles.h"
 
 #include <sqlite3.h>
@@ -106,14 +107,6 @@ struct verdict_growth {
 	int64_t tgid; /* 0: several */
 	int64_t processes;
 	uint64_t grown_bytes, rss_bytes;
-};
-
-struct verdict_disk {
-	const char *name; /* NULL: no disk is known */
-	uint64_t span_ns;
-	uint64_t requests, bytes;
-	uint64_t busy_ns; /* with at least one request in flight */
-	uint64_t wait_ns; /* the sum of all requests' times */
 };
 
 /* A set of what this machine does not tell, or tells of nobody. */
