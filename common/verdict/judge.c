@@ -110,6 +110,11 @@ static void find_victim(const struct verdict_facts *facts, struct verdict *verdi
 
 /* ---- parties ---- */
 
+static bool is_same(const char *one, const char *other)
+{
+	return one && other && !strcmp(one, other);
+}
+
 /* The verdict, with what is charged to those whom it names. */
 static bool decide(struct verdict *verdict, enum verdict_kind kind, uint64_t ns)
 {
@@ -174,6 +179,44 @@ static bool decide_neighbours(struct verdict *verdict, const struct sums *sums)
 		      sums->neighbours_ns);
 }
 
+static bool is_of_crowd(const struct verdict_facts *facts, const struct verdict *verdict, uint32_t party)
+{
+	const struct verdict_party *of = &facts->parties[party];
+
+	return of->program && &facts->victims[of->victim] == verdict->victim && of->wait == verdict->wait &&
+	       sums_is_neighbour(of);
+}
+
+static bool is_first_of_place(const struct verdict_facts *facts, const struct verdict *verdict,
+			      uint32_t party)
+{
+	const struct verdict_party *of = &facts->parties[party];
+	const char *place = of->unit ? of->unit : of->cgroup;
+
+	for (uint32_t i = 0; i < party && place; i++) {
+		const struct verdict_party *before = &facts->parties[i];
+
+		if (is_of_crowd(facts, verdict, i) &&
+		    is_same(before->unit ? before->unit : before->cgroup, place))
+			return false;
+	}
+	return place;
+}
+
+/* Who is blamed is one of the crowd, however little CPU time it used. */
+static void count_crowd(const struct verdict_facts *facts, struct verdict *verdict)
+{
+	uint32_t programs = 0, units = 0;
+
+	for (uint32_t i = 0; i < facts->parties_count; i++)
+		if (is_of_crowd(facts, verdict, i)) {
+			programs++;
+			units += is_first_of_place(facts, verdict, i);
+		}
+	verdict->programs = facts->programs > programs ? facts->programs : programs;
+	verdict->units = facts->units > units ? facts->units : units;
+}
+
 /* Whoever has the largest part. `own` is the kind for the victim itself. */
 static bool decide_by_largest(struct verdict *verdict, const struct sums *sums, enum verdict_kind own)
 {
@@ -199,11 +242,6 @@ static bool decide_by_largest(struct verdict *verdict, const struct sums *sums, 
 }
 
 /* ---- limits ---- */
-
-static bool is_same(const char *one, const char *other)
-{
-	return one && other && !strcmp(one, other);
-}
 
 static bool is_in(const char *cgroup, const char *above)
 {
@@ -586,6 +624,8 @@ struct verdict verdict_judge(const struct verdict_facts *facts)
 
 	if (verdict.victim)
 		sums = sums_make(facts, verdict.victim, waits);
+	if (verdict.kind == VERDICT_CROWD)
+		count_crowd(facts, &verdict);
 	verdict.own_ns = sums.own.ns;
 	verdict.own_percent = sums_percent(sums.own.ns, verdict.waited_ns);
 	verdict.unknown_ns = sums.unknown_ns;

@@ -149,12 +149,10 @@ struct verdict_facts {
 	uint64_t machine_ns;                   /* of all CPUs; 0: not known */
 	uint64_t irq_ns, softirq_ns, steal_ns; /* of that */
 	const char *interrupt;                 /* the busiest one's name; NULL: none, or not known */
-	uint64_t interrupt_ns;
-	uint32_t programs,
-		units; /* that used CPU time, but the victim's: each a thousandth of what all used, or more */
-	double wanted; /* how many threads ran or waited for a CPU, on average */
-	uint64_t moved_bytes;    /* by all processes, from and to disks */
-	uint64_t targets_bytes;  /* of that, by targets */
+	/* that used CPU time: each a thousandth of what all used, or more */
+	uint32_t programs, units;
+	double wanted;           /* how many threads ran or waited for a CPU, on average */
+	uint64_t targets_bytes;  /* read and written by targets */
 	uint64_t reclaim_stalls; /* allocations that waited for reclaim for the whole host */
 	uint64_t scanned_bytes;  /* by reclaim for the whole host */
 	/* read again after they had been evicted: in the cgroup that fired, or where that is not counted on the whole host */
@@ -196,8 +194,9 @@ struct verdict {
 		double percent; /* of waited_ns */
 	} blamed[VERDICT_BLAMED_MAX];
 	uint32_t blamed_count;
-	uint64_t unknown_ns;               /* of waited_ns, charged to nobody known */
-	uint64_t idle_ns;                  /* of that, the CPU was idle */
+	uint32_t programs, units; /* of a crowd: those that used CPU time, at least those that are blamed */
+	uint64_t unknown_ns;      /* of waited_ns, charged to nobody known */
+	uint64_t idle_ns;         /* of that, the CPU was idle */
 	const struct verdict_limit *limit; /* of a quota, a limit; NULL: not known which */
 	const struct verdict_kill *kill;
 	const struct verdict_growth

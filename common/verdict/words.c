@@ -204,10 +204,12 @@ static void say_release(struct line *line, const struct verdict *verdict)
 static void say_crowd(struct line *line, const struct verdict_facts *facts, const struct verdict *verdict)
 {
 	line_words(line, "no single culprit");
-	if (facts->programs)
-		line_words(line, ": %" PRIu32 " %s in %" PRIu32 " %s", facts->programs,
-			   plural(facts->programs, "program", "programs"), facts->units,
-			   plural(facts->units, "unit", "units"));
+	if (verdict->programs)
+		line_words(line, ": %" PRIu32 " %s", verdict->programs,
+			   plural(verdict->programs, "program", "programs"));
+	if (verdict->programs && verdict->units)
+		line_words(line, " in %" PRIu32 " %s", verdict->units,
+			   plural(verdict->units, "unit", "units"));
 	if (verdict->wait == ACCOUNT_QUEUED && facts->wanted > 0)
 		line_words(line, "; %.1f threads wanted %" PRIu32 " %s", facts->wanted, facts->cpus,
 			   plural(facts->cpus, "CPU", "CPUs"));
@@ -406,15 +408,17 @@ char *verdict_culprit_text(const struct verdict_facts *facts, const struct verdi
 	case VERDICT_LOCK:
 	case VERDICT_NEIGHBOUR:
 	case VERDICT_NEIGHBOURS:
-	case VERDICT_CROWD:
 	case VERDICT_OWN_IO:
 	case VERDICT_PEER:
 		if (!verdict->blamed_count) {
 			say_sentence(&line, facts, verdict);
 			break;
 		}
-		line_words(&line, "%s", verdict->kind == VERDICT_CROWD ? "the largest: " : "");
 		say_blamed(&line, verdict);
+		say_own(&line, verdict);
+		break;
+	case VERDICT_CROWD:
+		say_crowd(&line, facts, verdict);
 		say_own(&line, verdict);
 		break;
 	default:
