@@ -47,9 +47,6 @@ enum verdict_kind {
 };
 extern const char *const verdict_kind_names[VERDICT_KINDS]; /* the words of the column `verdict` */
 
-/* The kind of this word; VERDICT_KINDS: none has it, or it is NULL. */
-enum verdict_kind verdict_kind_find(const char *name);
-
 /* ---- facts ---- */
 
 /* All texts of the facts live until verdict_facts_free(). NULL: not known, or there is none. */
@@ -90,7 +87,6 @@ struct verdict_limit {
 };
 
 struct verdict_kill {
-	int64_t at;
 	const char *how; /* oom|oomd */
 	const char *comm;
 	int64_t tgid;
@@ -123,11 +119,9 @@ enum verdict_unseen {
 enum verdict_trigger { FIRED_KILL, FIRED_NOTHING, FIRED_BASELINE, FIRED_PRESSURE };
 
 struct verdict_facts {
-	int64_t capture_id;
 	enum verdict_trigger fired;
 	enum psi_resource resource; /* PSI_RESOURCES: none fired */
 	const char *cgroup;         /* whose pressure fired; NULL: the host's */
-	int64_t triggered_at;       /* wall clock, Unix ns */
 	bool is_interrupted;
 	double stalled_percent; /* of the trigger's window, or of the time since, whichever is more */
 	uint64_t span_ns;       /* of the accounts: history wanted, and the time until the end */
@@ -145,7 +139,6 @@ struct verdict_facts {
 	uint32_t grown_count, grown_room;
 	struct verdict_disk disk; /* the busiest */
 
-	uint64_t usage_ns;                     /* span of what follows */
 	uint64_t machine_ns;                   /* of all CPUs; 0: not known */
 	uint64_t irq_ns, softirq_ns, steal_ns; /* of that */
 	const char *interrupt;                 /* the busiest one's name; NULL: none, or not known */
@@ -166,8 +159,9 @@ struct verdict_facts {
 };
 
 /*
- * Loads a capture's facts from its rows, all of which are written: also the time of its end. It only queries, on this connection and in its transaction, if one is open. 0; -ENOENT:
- * there is no such capture; -ENOMEM; or -EIO, then sqlite3_errmsg() tells why. Call verdict_facts_free() after 0 alone.
+ * Loads a capture's facts from its rows, all of which are written: also the time of its end. It only queries, on this connection
+ * and in its transaction, if one is open. 0; -ENOENT: there is no such capture; -ENOMEM; or -EIO, then sqlite3_errmsg() tells why.
+ * Call verdict_facts_free() after 0 alone.
  */
 int verdict_facts_load(sqlite3 *sqlite, int64_t capture_id, struct verdict_facts *ret_facts);
 void verdict_facts_free(struct verdict_facts *facts);
@@ -228,25 +222,15 @@ char *verdict_headline_text(const struct verdict_facts *facts, const struct verd
 char *verdict_culprit_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
 			   char into[VERDICT_TEXT_BYTES]);
 
-/* `nginx in nginx.service, 12 threads: waited 6.5 s for a CPU, ran 3.1 s` */
-char *verdict_victim_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			  char into[VERDICT_TEXT_BYTES]);
-
 /* The share of the wait that is charged, and what was lost or not examined: `97 % of the wait is charged; nothing was lost` */
 char *verdict_certainty_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
 			     char into[VERDICT_TEXT_BYTES]);
 
-/* `killed: sh[77] in x.service by the kernel's OOM killer, memory.max of 64.0 MiB in /x; sh grew by 61.0 MiB`; "": no kill */
+/* `killed: sh[77] in x.service by the kernel's OOM killer, memory.max of 64.0 MiB of /x`; "": no kill */
 char *verdict_kill_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
 			char into[VERDICT_TEXT_BYTES]);
 
 /* `backup ×4 in backup.service`, `bourdon itself`, `interrupts` */
 char *verdict_party_text(const struct verdict_party *party, size_t width, char into[VERDICT_TEXT_BYTES]);
-
-/* How people say for what a thread waits: "for a CPU", "for its quota", "for a lock". */
-extern const char *const verdict_wait_words[ACCOUNTS];
-
-/* Shortens a text in the middle to so many columns, at least 3: `long-na…e.service`. */
-char *verdict_shorten(const char *text, size_t width, char into[VERDICT_TEXT_BYTES]);
 
 #endif
