@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/optional_text.h"
 #include "common/verdict/verdict.h"
 
 #include <errno.h>
@@ -153,19 +154,16 @@ static int add_victim_program(struct verdict_facts *facts, sqlite3_stmt *row)
 	return keep_texts(facts, row, 1, &victim->program, &victim->unit, &victim->cgroup);
 }
 
-static bool is_same(const char *one, const char *other)
-{
-	return one && other ? !strcmp(one, other) : one == other;
-}
-
 /* Whether both rows are of one party. What has no program is told apart by its texts. */
 static bool is_same_party(const struct verdict_party *one, const struct verdict_party *other)
 {
 	if (one->victim != other->victim || one->wait != other->wait || one->role != other->role ||
-	    !is_same(one->program, other->program) || !is_same(one->unit, other->unit))
+	    !optional_text_is_same(one->program, other->program) ||
+	    !optional_text_is_same(one->unit, other->unit))
 		return false;
-	return one->program ? one->unit || is_same(one->cgroup, other->cgroup)
-			    : is_same(one->cgroup, other->cgroup) && is_same(one->where, other->where);
+	return one->program ? one->unit || optional_text_is_same(one->cgroup, other->cgroup)
+			    : optional_text_is_same(one->cgroup, other->cgroup) &&
+				      optional_text_is_same(one->where, other->where);
 }
 
 /* The rows of a party come one after the other, the largest first: its texts are the party's. */
@@ -222,16 +220,13 @@ static void find_recorder(struct verdict_facts *facts)
 		for (uint32_t j = 0; j < facts->parties_count; j++) {
 			struct verdict_party *party = &facts->parties[j];
 
-			if (party->role == ROLE_OTHER && is_same(party->program, known.program) &&
-			    is_same(party->unit, known.unit) && is_same(party->cgroup, known.cgroup))
+			if (party->role == ROLE_OTHER &&
+			    optional_text_is_same(party->program, known.program) &&
+			    optional_text_is_same(party->unit, known.unit) &&
+			    optional_text_is_same(party->cgroup, known.cgroup))
 				party->role = ROLE_RECORDER;
 		}
 	}
-}
-
-static int compare_texts(const char *one, const char *other)
-{
-	return one && other ? strcmp(one, other) : (one != NULL) - (other != NULL);
 }
 
 static int compare_parties(const void *a, const void *b)
@@ -247,12 +242,12 @@ static int compare_parties(const void *a, const void *b)
 		return one->ns > other->ns ? -1 : 1;
 	if (one->role != other->role)
 		return one->role < other->role ? -1 : 1;
-	result = compare_texts(one->program, other->program);
+	result = optional_text_compare(one->program, other->program);
 	if (!result)
-		result = compare_texts(one->unit, other->unit);
+		result = optional_text_compare(one->unit, other->unit);
 	if (!result)
-		result = compare_texts(one->cgroup, other->cgroup);
-	return result ? result : compare_texts(one->where, other->where);
+		result = optional_text_compare(one->cgroup, other->cgroup);
+	return result ? result : optional_text_compare(one->where, other->where);
 }
 
 static int add_limit(struct verdict_facts *facts, sqlite3_stmt *row)

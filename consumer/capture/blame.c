@@ -5,6 +5,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/numbers.h"
+#include "common/optional_text.h"
 #include "common/verdict/disk.h"
 
 #include <string.h>
@@ -32,15 +33,10 @@ static const struct usage_group *find_group(const struct usage_groups *groups, e
 
 /* ---- victims ---- */
 
-static bool is_same_text(const char *one, const char *other)
-{
-	return one == other || (one && other && !strcmp(one, other));
-}
-
 static bool is_same_place(const struct account_place *one, const struct account_place *other)
 {
-	return one->unit || other->unit ? is_same_text(one->unit, other->unit)
-					: is_same_text(one->cgroup, other->cgroup);
+	return one->unit || other->unit ? optional_text_is_same(one->unit, other->unit)
+					: optional_text_is_same(one->cgroup, other->cgroup);
 }
 
 /* Sums of the victims of the kernel, by program and unit: of_victim has the position of each one's row. */
@@ -370,11 +366,6 @@ static int compare_numbers(uint64_t one, uint64_t other)
 	return one < other ? -1 : one > other;
 }
 
-static int compare_texts(const char *one, const char *other)
-{
-	return one && other ? strcmp(one, other) : compare_numbers(one != NULL, other != NULL);
-}
-
 /* Rows of the same party are next to each other. */
 static int compare_parties(const void *a, const void *b)
 {
@@ -386,13 +377,13 @@ static int compare_parties(const void *a, const void *b)
 	if (!result)
 		result = compare_numbers(one->role, other->role);
 	if (!result)
-		result = compare_texts(one->program, other->program);
+		result = optional_text_compare(one->program, other->program);
 	if (!result)
-		result = compare_texts(one->place.unit, other->place.unit);
+		result = optional_text_compare(one->place.unit, other->place.unit);
 	if (!result && !one->place.unit)
-		result = compare_texts(one->place.cgroup, other->place.cgroup);
+		result = optional_text_compare(one->place.cgroup, other->place.cgroup);
 	if (!result)
-		result = compare_texts(one->where, other->where);
+		result = optional_text_compare(one->where, other->where);
 	return result ? result : compare_numbers(one->then, other->then);
 }
 
