@@ -89,12 +89,12 @@ static const char samples_sql[] =
 		BLAMED("queued", "other", PROGRAM, TGID, PROCESSES, 3000, "NULL")
 
 /* 108 small programs in 12 units, of which 62 have a row of blame. */
-#define JOBS                                                                                                                  \
-	"WITH job(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM job WHERE i < 108) INSERT INTO ended(capture_id, role, "        \
-	"comm, cgroup, unit, denied, processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes) "                \
-	"SELECT 7, 'other', 'job' || i, '/system.slice/jobs' || i % 12 || '.service', 'jobs' || i % 12 || '.service', 0, 1, " \
-	"190000000, 240000000, 0, 0, 0 FROM job; INSERT INTO blame SELECT 7, 'nginx in nginx.service', 'queued', "            \
-	"'other', comm, unit, cgroup, NULL, 1, 31000000, NULL, NULL FROM ended WHERE rowid <= 62;" BLAMED(                    \
+#define JOBS                                                                                                                      \
+	"WITH job(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM job WHERE i < 108) INSERT INTO ended(capture_id, role, "            \
+	"comm, cgroup, unit, denied, processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes) "                    \
+	"SELECT 7, 'other', 'job' || i, '/system.slice/jobs' || (i % 12) || '.service', 'jobs' || (i % 12) || '.service', 0, 1, " \
+	"190000000, 240000000, 0, 0, 0 FROM job; INSERT INTO blame SELECT 7, 'nginx in nginx.service', 'queued', "                \
+	"'other', comm, unit, cgroup, NULL, 1, 31000000, NULL, NULL FROM ended WHERE rowid <= 62;" BLAMED(                        \
 		"queued", "other", NOBODY, "NULL", "46", 1488, "NULL")
 
 /* nginx[101] is killed at the trigger, and no pressure has fired. */
