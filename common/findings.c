@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define NAME_COLUMNS 24
-#define VERDICT_COLUMNS 8
+#define GRADE_COLUMNS 8
 
 const char *const grade_names[GRADES] = {
 	[GRADE_OK] = "ok",
@@ -66,10 +66,10 @@ void findings_print(const struct findings *findings, FILE *out)
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->items[i];
 
-		fprintf(out, "%-*s%-*s%s\n", NAME_COLUMNS, finding->name, VERDICT_COLUMNS,
+		fprintf(out, "%-*s%-*s%s\n", NAME_COLUMNS, finding->name, GRADE_COLUMNS,
 			grade_names[finding->grade], escape_terminal(finding->found, text, sizeof(text)));
 		if (finding->remedy[0])
-			fprintf(out, "%*s%s\n", NAME_COLUMNS + VERDICT_COLUMNS,
+			fprintf(out, "%*s%s\n", NAME_COLUMNS + GRADE_COLUMNS,
 				"remedy: ", escape_terminal(finding->remedy, text, sizeof(text)));
 	}
 }

@@ -814,7 +814,7 @@ SELECT c.capture_id, c.verdict, c.victim, c.wait, b.role, b.program, b.unit, b.c
 	max(b.processes) AS processes, b.where_text, sum(b.ns) AS ns, round(100.0 * sum(b.ns) / nullif(c.waited_ns, 0), 1) AS percent
 FROM capture c JOIN blame b ON b.capture_id = c.capture_id AND b.victim = c.victim
 	AND b.wait = iif(c.verdict = 'limit', 'memory', c.wait)
-WHERE b.role IN (SELECT value FROM json_each(CASE c.verdict
+WHERE iif(b.role = 'kernel' AND b.program GLOB 'ksoftirqd*', 'irq', b.role) IN (SELECT value FROM json_each(CASE c.verdict
 	WHEN 'quota' THEN '["quota"]' WHEN 'limit' THEN '["limit"]' WHEN 'device' THEN '["device"]' WHEN 'interrupts' THEN '["irq"]'
 	WHEN 'steal' THEN '["steal"]' WHEN 'own threads' THEN '["own"]' WHEN 'own I/O' THEN '["own"]'
 	WHEN 'neighbour' THEN '["other", "kernel", "recorder"]' WHEN 'neighbours' THEN '["other", "kernel", "recorder"]'

@@ -254,7 +254,10 @@ static void add_spare_line(struct answer *answer, const char *label, const char 
 	answer->lines[answer->lines_count - 1].is_spare = true;
 }
 
-/* How much of a text is its first line: up to the end of a clause, else of a word that is no number before its unit. */
+/*
+ * How much of a text is its first line: up to the end of a clause, if that is near the end or the rest fits, else of a word that is
+ * no number before its unit.
+ */
 static size_t first_line_bytes(const char *text, size_t columns)
 {
 	size_t clause = 0, word = 0, seen = 0, bytes = 0;
@@ -268,7 +271,8 @@ static size_t first_line_bytes(const char *text, size_t columns)
 		else if (text[bytes - 1] < '0' || text[bytes - 1] > '9')
 			word = bytes;
 	}
-	if (clause + BREAK_COLUMNS >= columns || !word)
+	if (clause + BREAK_COLUMNS >= columns || !word ||
+	    (2 * clause >= columns && format_columns(text + clause + 1) <= columns))
 		return clause ? clause : strlen(text);
 	return word;
 }
@@ -292,25 +296,6 @@ static void add_wrapped(struct answer *answer, const char *label, enum layout_st
 		add_spare_line(answer, "", rest);
 }
 
-/* Of a crowd nobody is named alone: how many there are, and how much they want. */
-static void add_crowd(struct answer *answer)
-{
-	const struct verdict_facts *facts = &answer->judged.facts;
-	const struct verdict *verdict = &answer->judged.verdict;
-
-	add_line(answer, "culprit", LAYOUT_STRONG,
-		 facts->programs ? answer_say(answer, "no single culprit: %" PRIu32 " %s in %" PRIu32 " %s",
-					      facts->programs, plural(facts->programs, "program", "programs"),
-					      facts->units, plural(facts->units, "unit", "units"))
-				 : "no single culprit");
-	add_line(answer, "", LAYOUT_PLAIN,
-		 verdict->wait == ACCOUNT_QUEUED && facts->wanted > 0
-			 ? answer_say(answer, "%.1f threads wanted %" PRIu32 " %s; its own threads %.0f %%",
-				      facts->wanted, facts->cpus, plural(facts->cpus, "CPU", "CPUs"),
-				      verdict->own_percent)
-			 : answer_say(answer, "its own threads %.0f %%", verdict->own_percent));
-}
-
 /* Each of several has a line of its own; behind the largest is what the victim's own threads have, if they are not named. */
 static void add_several(struct answer *answer, bool are_spare)
 {
@@ -330,19 +315,17 @@ static void add_several(struct answer *answer, bool are_spare)
 static void add_culprit(struct answer *answer)
 {
 	const struct verdict *verdict = &answer->judged.verdict;
-	bool is_kill = verdict->kind == VERDICT_KILL;
+	bool is_crowd = verdict->kind == VERDICT_CROWD;
 
 	if (!answer->has_verdict) {
 		add_line(answer, "culprit", LAYOUT_STRONG, "not known: nothing was judged");
-	} else if (verdict->kind == VERDICT_CROWD) {
-		add_crowd(answer);
-		add_several(answer, true);
-	} else if (verdict->blamed_count > 1) {
-		add_several(answer, false);
-	} else {
-		add_wrapped(answer, is_kill ? "grew" : "culprit", LAYOUT_STRONG,
-			    say_words(answer, verdict_culprit_text, ""));
+		return;
 	}
+	if (is_crowd || verdict->blamed_count < 2)
+		add_wrapped(answer, verdict->kind == VERDICT_KILL ? "grew" : "culprit", LAYOUT_STRONG,
+			    say_words(answer, verdict_culprit_text, ""));
+	if (is_crowd || verdict->blamed_count > 1)
+		add_several(answer, is_crowd);
 }
 
 bool answer_lines_make(struct answer *answer, const char *still)

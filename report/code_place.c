@@ -18,6 +18,7 @@ struct weighing {
 	const struct profile *profile;
 	int64_t *of_stack;    /* samples, or ns */
 	int64_t *of_function; /* the same by the innermost function: a text of the profile */
+	int64_t all;
 };
 
 static void weighing_free(struct weighing *weighing)
@@ -90,8 +91,7 @@ static bool is_of(const struct code_party *party, const struct profile *profile,
 	return !party->cgroup || !strcmp(cgroup, party->cgroup);
 }
 
-static void weigh(struct weighing *weighing, const struct code_party *party, const char *resource,
-		  struct code_place *place)
+static void weigh(struct weighing *weighing, const struct code_party *party, const char *resource)
 {
 	const struct profile *profile = weighing->profile;
 
@@ -105,8 +105,7 @@ static void weigh(struct weighing *weighing, const struct code_party *party, con
 		     !sums_stalls_on(profile_text(profile, sample->stall), resource)) ||
 		    (party && !is_of(party, profile, profile_process_of(profile, sample))))
 			continue;
-		place->all_samples = add_saturated(place->all_samples, sample->samples);
-		place->all_weight_ns = add_saturated(place->all_weight_ns, sample->weight_ns);
+		weighing->all = add_saturated(weighing->all, weight);
 		leaf = leaf_of(profile, sample->stack);
 		if (!leaf)
 			continue;
@@ -219,27 +218,26 @@ int code_place_find(const struct profile *profile, const struct code_party *part
 {
 	_cleanup_weighing_ struct weighing weighing = { profile,
 							calloc(profile->stacks_count + 1UL, sizeof(int64_t)),
-							calloc(profile->texts.count + 1UL, sizeof(int64_t)) };
-	struct code_place place = { .is_waiting = resource != NULL };
+							calloc(profile->texts.count + 1UL, sizeof(int64_t)),
+							0 };
+	struct code_place place = { 0 };
 	char share[128], time[32];
-	int64_t weight, all;
+	int64_t weight;
 	uint32_t stack;
 
 	if (!weighing.of_stack || !weighing.of_function)
 		return -ENOMEM;
-	weigh(&weighing, party, resource, &place);
+	weigh(&weighing, party, resource);
 	stack = hottest_stack(&weighing, &weight);
-	all = resource ? place.all_weight_ns : place.all_samples;
 	if (stack != PROFILE_NONE) {
 		keep_stacks(&weighing, stack, &place);
-		*(resource ? &place.weight_ns : &place.samples) = weight;
 		if (resource)
 			snprintf(share, sizeof(share), "%.0f %% of %s of waiting",
-				 100 * (double)weight / (double)all,
-				 format_duration((double)all, " ", time, sizeof(time)));
+				 100 * (double)weight / (double)weighing.all,
+				 format_duration((double)weighing.all, " ", time, sizeof(time)));
 		else
 			snprintf(share, sizeof(share), "%.0f %% of %" PRId64 " samples",
-				 100 * (double)weight / (double)all, all);
+				 100 * (double)weight / (double)weighing.all, weighing.all);
 		describe_stack(profile, stack, share, &place);
 	}
 	*ret_place = place;

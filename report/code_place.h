@@ -20,12 +20,9 @@ struct code_party {
 struct code_place {
 	/* Stacks with the functions of the hottest one, most samples first: they differ in where in the functions they were. */
 	int64_t stack_ids[CODE_PLACE_STACKS];
-	uint32_t stacks_count;      /* 0: nothing was found */
-	int64_t samples, weight_ns; /* of the function, of this program */
-	int64_t all_samples, all_weight_ns;
-	bool is_waiting;   /* by the time off CPU; else by samples on CPU */
-	char text[1024];   /* "99 % of 161 samples in burn_cpu < worker_main < start_thread"; "": none */
-	char function[96]; /* the first of these */
+	uint32_t stacks_count; /* 0: nothing was found */
+	char text[1024];       /* "99 % of 161 samples in burn_cpu < worker_main < start_thread"; "": none */
+	char function[96];     /* the first of these */
 };
 
 /*

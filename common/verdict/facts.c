@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/optional_text.h"
 #include "common/verdict/verdict.h"
 
 #include <errno.h>
@@ -11,8 +12,8 @@
  * each victim and wait a row for each role.
  */
 #define ROWS_MAX "8192"
-/* 13 days of one thread, or 1 PiB: the sum of as many rows as there may be fits 64 bits. */
-#define NUMBER_MAX (INT64_C(1) << 50)
+/* 6 days of one thread, or 512 TiB: the sum of as many rows as there may be is an int64_t. */
+#define NUMBER_MAX (INT64_C(1) << 49)
 
 #define PAGE_BYTES 4096U
 #define MILLISECOND_NS 1000000U
@@ -99,11 +100,10 @@ static int add_capture(struct verdict_facts *facts, sqlite3_stmt *row)
 
 	facts->fired = (enum verdict_trigger)find_word(row, 0, modes, ARRAY_SIZE(modes));
 	facts->resource = (enum psi_resource)find_word(row, 1, psi_resource_names, PSI_RESOURCES);
-	facts->triggered_at = sqlite3_column_int64(row, 3);
-	facts->is_interrupted = sqlite3_column_int(row, 4);
-	facts->span_ns = size_at(row, 5);
-	facts->cpus = (uint32_t)(size_at(row, 6) & UINT16_MAX);
-	facts->stalled_percent = percent_at(row, 7);
+	facts->is_interrupted = sqlite3_column_int(row, 3);
+	facts->span_ns = size_at(row, 4);
+	facts->cpus = (uint32_t)(size_at(row, 5) & UINT16_MAX);
+	facts->stalled_percent = percent_at(row, 6);
 	return keep_texts(facts, row, 2, &facts->cgroup);
 }
 
@@ -154,19 +154,16 @@ static int add_victim_program(struct verdict_facts *facts, sqlite3_stmt *row)
 	return keep_texts(facts, row, 1, &victim->program, &victim->unit, &victim->cgroup);
 }
 
-static bool is_same(const char *one, const char *other)
-{
-	return one && other ? !strcmp(one, other) : one == other;
-}
-
 /* Whether both rows are of one party. What has no program is told apart by its texts. */
 static bool is_same_party(const struct verdict_party *one, const struct verdict_party *other)
 {
 	if (one->victim != other->victim || one->wait != other->wait || one->role != other->role ||
-	    !is_same(one->program, other->program) || !is_same(one->unit, other->unit))
+	    !optional_text_is_same(one->program, other->program) ||
+	    !optional_text_is_same(one->unit, other->unit))
 		return false;
-	return one->program ? one->unit || is_same(one->cgroup, other->cgroup)
-			    : is_same(one->cgroup, other->cgroup) && is_same(one->where, other->where);
+	return one->program ? one->unit || optional_text_is_same(one->cgroup, other->cgroup)
+			    : optional_text_is_same(one->cgroup, other->cgroup) &&
+				      optional_text_is_same(one->where, other->where);
 }
 
 /* The rows of a party come one after the other, the largest first: its texts are the party's. */
@@ -223,16 +220,13 @@ static void find_recorder(struct verdict_facts *facts)
 		for (uint32_t j = 0; j < facts->parties_count; j++) {
 			struct verdict_party *party = &facts->parties[j];
 
-			if (party->role == ROLE_OTHER && is_same(party->program, known.program) &&
-			    is_same(party->unit, known.unit) && is_same(party->cgroup, known.cgroup))
+			if (party->role == ROLE_OTHER &&
+			    optional_text_is_same(party->program, known.program) &&
+			    optional_text_is_same(party->unit, known.unit) &&
+			    optional_text_is_same(party->cgroup, known.cgroup))
 				party->role = ROLE_RECORDER;
 		}
 	}
-}
-
-static int compare_texts(const char *one, const char *other)
-{
-	return one && other ? strcmp(one, other) : (one != NULL) - (other != NULL);
 }
 
 static int compare_parties(const void *a, const void *b)
@@ -248,12 +242,12 @@ static int compare_parties(const void *a, const void *b)
 		return one->ns > other->ns ? -1 : 1;
 	if (one->role != other->role)
 		return one->role < other->role ? -1 : 1;
-	result = compare_texts(one->program, other->program);
+	result = optional_text_compare(one->program, other->program);
 	if (!result)
-		result = compare_texts(one->unit, other->unit);
+		result = optional_text_compare(one->unit, other->unit);
 	if (!result)
-		result = compare_texts(one->cgroup, other->cgroup);
-	return result ? result : compare_texts(one->where, other->where);
+		result = optional_text_compare(one->cgroup, other->cgroup);
+	return result ? result : optional_text_compare(one->where, other->where);
 }
 
 static int add_limit(struct verdict_facts *facts, sqlite3_stmt *row)
@@ -275,10 +269,9 @@ static int add_limit(struct verdict_facts *facts, sqlite3_stmt *row)
 
 static int add_kill(struct verdict_facts *facts, sqlite3_stmt *row)
 {
-	struct verdict_kill kill = { .at = sqlite3_column_int64(row, 5),
-				     .tgid = number_at(row, 6, 0),
-				     .rss_bytes = size_at(row, 7),
-				     .limit_bytes = number_at(row, 8, -1) };
+	struct verdict_kill kill = { .tgid = number_at(row, 5, 0),
+				     .rss_bytes = size_at(row, 6),
+				     .limit_bytes = number_at(row, 7, -1) };
 	int result = keep_texts(facts, row, 0, &kill.how, &kill.comm, &kill.unit, &kill.cgroup,
 				&kill.limit_cgroup);
 
@@ -318,13 +311,12 @@ static int add_disk(struct verdict_facts *facts, sqlite3_stmt *row)
 static int add_usage(struct verdict_facts *facts, sqlite3_stmt *row)
 {
 	double wanted_ns = sqlite3_column_double(row, 1);
+	uint64_t span_ns = size_at(row, 0);
 
-	facts->usage_ns = size_at(row, 0);
-	facts->wanted = facts->usage_ns && wanted_ns > 0 ? wanted_ns / (double)facts->usage_ns : 0;
-	facts->moved_bytes = size_at(row, 2);
-	facts->targets_bytes = size_at(row, 3);
-	facts->programs = (uint32_t)(size_at(row, 4) & UINT16_MAX);
-	facts->units = (uint32_t)(size_at(row, 5) & UINT16_MAX);
+	facts->wanted = span_ns && wanted_ns > 0 ? wanted_ns / (double)span_ns : 0;
+	facts->targets_bytes = size_at(row, 2);
+	facts->programs = (uint32_t)(size_at(row, 3) & UINT16_MAX);
+	facts->units = (uint32_t)(size_at(row, 4) & UINT16_MAX);
 	return 0;
 }
 
@@ -334,7 +326,6 @@ static int add_machine(struct verdict_facts *facts, sqlite3_stmt *row)
 	facts->irq_ns = size_at(row, 1);
 	facts->softirq_ns = size_at(row, 2);
 	facts->steal_ns = size_at(row, 3);
-	facts->interrupt_ns = size_at(row, 5);
 	return keep_texts(facts, row, 4, &facts->interrupt);
 }
 
@@ -366,7 +357,7 @@ static int add_loss(struct verdict_facts *facts, sqlite3_stmt *row)
 
 /* clang-format off */
 static const char capture_sql[] =
-	"SELECT trigger_mode, resource, cgroup, triggered_at, state = 'interrupted', ended_at - triggered_at "
+	"SELECT trigger_mode, resource, cgroup, state = 'interrupted', ended_at - triggered_at "
 	"+ ifnull((SELECT history_ns FROM rule r WHERE r.rule_id = c.rule_id), history_ns), "
 	"(SELECT cpus FROM run r WHERE r.run_id = c.run_id), "
 	"100.0 * max(ifnull(1.0 * observed_us / nullif(window_us, 0), 0), ifnull((SELECT 1000.0 "
@@ -416,7 +407,7 @@ static const char scanned_sql[] =
 	"AND cgroup <> '/' AND scanned_bytes > 0 ORDER BY scanned_bytes DESC, cgroup LIMIT 16";
 
 static const char kill_sql[] =
-	"SELECT k.how, k.comm, k.unit, k.cgroup, k.limit_cgroup, k.at, k.tgid, k.rss_bytes, k.limit_bytes "
+	"SELECT k.how, k.comm, k.unit, k.cgroup, k.limit_cgroup, k.tgid, k.rss_bytes, k.limit_bytes "
 	"FROM killed k JOIN capture c USING(capture_id)" OF_CAPTURE "AND k.role = 'target' AND k.how <> 'signal' "
 	"AND k.comm IS NOT NULL ORDER BY abs(1.0 * k.at - c.triggered_at), k.tgid LIMIT 64";
 
@@ -437,14 +428,14 @@ static const char usage_sql[] =
 	"UNION ALL SELECT comm, ifnull(unit, cgroup), role, NULL, NULL, cpu_ns, run_delay_ns, read_bytes + write_bytes "
 	"FROM ended" OF_CAPTURE "), programs AS (SELECT place FROM used WHERE comm IS NOT NULL AND role <> 'kernel' "
 	"GROUP BY comm, place HAVING total(cpu_ns) > (SELECT total(cpu_ns) FROM used) / 1000) "
-	"SELECT max(to_at) - min(from_at), total(cpu_ns) + total(run_delay_ns), CAST(total(bytes) AS INTEGER), "
+	"SELECT max(to_at) - min(from_at), total(cpu_ns) + total(run_delay_ns), "
 	"CAST(total(bytes) FILTER (WHERE role = 'target') AS INTEGER), (SELECT count(*) FROM programs), "
 	"(SELECT count(DISTINCT place) FROM programs) FROM used";
 
 static const char machine_sql[] =
 	"SELECT CAST(total(m.ns) AS INTEGER), " INTERRUPTS("irq") ", " INTERRUPTS("softirq") ", "
-	"CAST(total(m.ns) FILTER (WHERE part = 'steal') AS INTEGER), b.name, b.ns FROM machine_time m LEFT JOIN "
-	"(SELECT ifnull(name, 'interrupt ' || number) AS name, ns FROM interrupt" OF_CAPTURE
+	"CAST(total(m.ns) FILTER (WHERE part = 'steal') AS INTEGER), b.name FROM machine_time m LEFT JOIN "
+	"(SELECT ifnull(name, 'interrupt ' || number) AS name FROM interrupt" OF_CAPTURE
 	"AND (name IS NOT NULL OR number IS NOT NULL) ORDER BY ns DESC, 1 LIMIT 1) b WHERE m.capture_id = ?1";
 
 static const char memory_sql[] =
@@ -495,8 +486,7 @@ static int load_part(sqlite3 *sqlite, int64_t capture_id, const struct part *par
 
 int verdict_facts_load(sqlite3 *sqlite, int64_t capture_id, struct verdict_facts *ret_facts)
 {
-	_cleanup_(verdict_facts_free) struct verdict_facts facts = { .capture_id = capture_id,
-								     .resource = PSI_RESOURCES,
+	_cleanup_(verdict_facts_free) struct verdict_facts facts = { .resource = PSI_RESOURCES,
 								     .lost_percent = -1 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {

@@ -22,14 +22,6 @@
 #define CROWD_LEAST 3U
 /* Who grew by less did not make memory short. */
 #define GROWTH_BYTES (16ULL << 20)
-/*
- * A disk that needs longer for each request than a rotating one needs to seek is slow, if it moves less than any disk moves of
- * large requests.
- */
-#define SLOW_REQUEST_NS 10000000U
-#define SLOW_BYTES_A_SECOND (4ULL << 20)
-/* A disk with requests in flight for so much of the time is busy. */
-#define BUSY_PERCENT 50.0
 
 /* ---- waits ---- */
 
@@ -118,6 +110,11 @@ static void find_victim(const struct verdict_facts *facts, struct verdict *verdi
 
 /* ---- parties ---- */
 
+static bool is_same(const char *one, const char *other)
+{
+	return one && other && !strcmp(one, other);
+}
+
 /* The verdict, with what is charged to those whom it names. */
 static bool decide(struct verdict *verdict, enum verdict_kind kind, uint64_t ns)
 {
@@ -182,6 +179,44 @@ static bool decide_neighbours(struct verdict *verdict, const struct sums *sums)
 		      sums->neighbours_ns);
 }
 
+static bool is_of_crowd(const struct verdict_facts *facts, const struct verdict *verdict, uint32_t party)
+{
+	const struct verdict_party *of = &facts->parties[party];
+
+	return of->program && &facts->victims[of->victim] == verdict->victim && of->wait == verdict->wait &&
+	       sums_is_neighbour(of);
+}
+
+static bool is_first_of_place(const struct verdict_facts *facts, const struct verdict *verdict,
+			      uint32_t party)
+{
+	const struct verdict_party *of = &facts->parties[party];
+	const char *place = of->unit ? of->unit : of->cgroup;
+
+	for (uint32_t i = 0; i < party && place; i++) {
+		const struct verdict_party *before = &facts->parties[i];
+
+		if (is_of_crowd(facts, verdict, i) &&
+		    is_same(before->unit ? before->unit : before->cgroup, place))
+			return false;
+	}
+	return place;
+}
+
+/* Who is blamed is one of the crowd, however little CPU time it used. */
+static void count_crowd(const struct verdict_facts *facts, struct verdict *verdict)
+{
+	uint32_t programs = 0, units = 0;
+
+	for (uint32_t i = 0; i < facts->parties_count; i++)
+		if (is_of_crowd(facts, verdict, i)) {
+			programs++;
+			units += is_first_of_place(facts, verdict, i);
+		}
+	verdict->programs = facts->programs > programs ? facts->programs : programs;
+	verdict->units = facts->units > units ? facts->units : units;
+}
+
 /* Whoever has the largest part. `own` is the kind for the victim itself. */
 static bool decide_by_largest(struct verdict *verdict, const struct sums *sums, enum verdict_kind own)
 {
@@ -207,11 +242,6 @@ static bool decide_by_largest(struct verdict *verdict, const struct sums *sums, 
 }
 
 /* ---- limits ---- */
-
-static bool is_same(const char *one, const char *other)
-{
-	return one && other && !strcmp(one, other);
-}
 
 static bool is_in(const char *cgroup, const char *above)
 {
@@ -440,21 +470,6 @@ static bool decide_memory(const struct verdict_facts *facts, const struct sums *
 	return decide(verdict, VERDICT_MEMORY_SHORTAGE, own_ns + sums->neighbours_ns);
 }
 
-/*
- * Whether the disk is slow by itself: most of its requests' time is what the victim waited, so no queue of others is before them,
- * and it moves little.
- */
-static bool is_slow(const struct verdict_facts *facts, const struct verdict *verdict)
-{
-	const struct verdict_disk *disk = &facts->disk;
-	double span_s = (double)disk->span_ns / 1e9;
-
-	return disk->requests && disk->wait_ns / disk->requests >= SLOW_REQUEST_NS &&
-	       (double)verdict->waited_ns / (double)facts->span_ns >=
-		       (double)disk->wait_ns / (double)disk->span_ns / 2 &&
-	       (double)disk->bytes < (double)SLOW_BYTES_A_SECOND * span_s;
-}
-
 static bool decide_io(const struct verdict_facts *facts, const struct sums *sums, struct verdict *verdict)
 {
 	const struct verdict_disk *disk = &facts->disk;
@@ -463,12 +478,13 @@ static bool decide_io(const struct verdict_facts *facts, const struct sums *sums
 		verdict->grown = first_grown(facts, NULL);
 		return decide(verdict, VERDICT_MEMORY_SHORTAGE, verdict->waited_ns);
 	}
-	if (is_slow(facts, verdict))
+	if (verdict_disk_is_slow(disk, verdict->waited_ns, facts->span_ns)) {
+		name(verdict, sums->device.first);
 		return decide(verdict, VERDICT_DEVICE, verdict->waited_ns);
+	}
 	if (decide_by_largest(verdict, sums, VERDICT_OWN_IO))
 		return true;
-	if (sums_percent(disk->busy_ns, disk->span_ns) < BUSY_PERCENT &&
-	    (!disk->requests || disk->wait_ns / disk->requests < SLOW_REQUEST_NS))
+	if (!verdict_disk_is_busy(disk) && !verdict_disk_is_late(disk))
 		return false;
 	return decide(verdict, VERDICT_DEVICE, sums->device.ns);
 }
@@ -608,6 +624,8 @@ struct verdict verdict_judge(const struct verdict_facts *facts)
 
 	if (verdict.victim)
 		sums = sums_make(facts, verdict.victim, waits);
+	if (verdict.kind == VERDICT_CROWD)
+		count_crowd(facts, &verdict);
 	verdict.own_ns = sums.own.ns;
 	verdict.own_percent = sums_percent(sums.own.ns, verdict.waited_ns);
 	verdict.unknown_ns = sums.unknown_ns;

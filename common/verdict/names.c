@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/verdict/verdict.h"
 
-#include <string.h>
-
 const char *const account_names[ACCOUNTS] = { ACCOUNT_NAMES };
 
 const char *const blame_role_names[BLAME_ROLES] = {
@@ -31,25 +29,3 @@ const char *const verdict_kind_names[VERDICT_KINDS] = {
 	[VERDICT_NETWORK] = "network",
 	[VERDICT_UNDETERMINED] = "undetermined",
 };
-
-const char *const verdict_wait_words[ACCOUNTS] = {
-	[ACCOUNT_RAN] = "running",
-	[ACCOUNT_MEMORY] = "for memory",
-	[ACCOUNT_THROTTLED] = "for its quota",
-	[ACCOUNT_QUEUED] = "for a CPU",
-	[ACCOUNT_IO] = "for a disk",
-	[ACCOUNT_LOCK] = "for a lock",
-	[ACCOUNT_NETWORK] = "for the network",
-	[ACCOUNT_PEER] = "for another process",
-	[ACCOUNT_SLEEP] = "asleep",
-	[ACCOUNT_REST] = "unseen",
-};
-
-enum verdict_kind verdict_kind_find(const char *name)
-{
-	enum verdict_kind kind = 0;
-
-	while (kind < VERDICT_KINDS && !(name && !strcmp(verdict_kind_names[kind], name)))
-		kind++;
-	return kind;
-}

@@ -31,6 +31,12 @@ static bool is_interrupts(const struct verdict_party *party)
 	       (party->role == ROLE_KERNEL && party->program && !strcmp(party->program, "ksoftirqd"));
 }
 
+bool sums_is_neighbour(const struct verdict_party *party)
+{
+	return party->role == ROLE_OTHER || party->role == ROLE_RECORDER ||
+	       (party->role == ROLE_KERNEL && !is_interrupts(party));
+}
+
 /* Of one wait the parties come in the order of their size. */
 static void add_neighbour(struct sums *sums, const struct verdict_party *party)
 {
@@ -56,7 +62,7 @@ static void add_party(struct sums *sums, const struct verdict_party *party)
 		add(&sums->interrupts, party);
 	} else if (of_role[party->role]) {
 		add(of_role[party->role], party);
-	} else if (party->role == ROLE_OTHER || party->role == ROLE_KERNEL || party->role == ROLE_RECORDER) {
+	} else if (sums_is_neighbour(party)) {
 		add_neighbour(sums, party);
 	} else if (!sums_is_blamed(party)) {
 		sums->unknown_ns += party->ns;

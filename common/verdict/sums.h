@@ -29,6 +29,9 @@ struct sums sums_make(const struct verdict_facts *facts, const struct verdict_vi
 /* Another host is not known by its name, but it is known that the network was waited for. */
 bool sums_is_blamed(const struct verdict_party *party);
 
+/* Neither the victim itself, nor the machine. */
+bool sums_is_neighbour(const struct verdict_party *party);
+
 /* At most 100; 0 of nothing. */
 double sums_percent(uint64_t part, uint64_t all);
 

@@ -13,6 +13,7 @@
 #define BOURDON_VERDICT_VERDICT_H
 
 #include "common/psi_resource.h"
+#include "common/verdict/disk.h"
 #include "common/verdict/roles.h"
 
 #include <sqlite3.h>
@@ -45,9 +46,6 @@ enum verdict_kind {
 	VERDICT_KINDS,
 };
 extern const char *const verdict_kind_names[VERDICT_KINDS]; /* the words of the column `verdict` */
-
-/* The kind of this word; VERDICT_KINDS: none has it, or it is NULL. */
-enum verdict_kind verdict_kind_find(const char *name);
 
 /* ---- facts ---- */
 
@@ -89,7 +87,6 @@ struct verdict_limit {
 };
 
 struct verdict_kill {
-	int64_t at;
 	const char *how; /* oom|oomd */
 	const char *comm;
 	int64_t tgid;
@@ -108,14 +105,6 @@ struct verdict_growth {
 	uint64_t grown_bytes, rss_bytes;
 };
 
-struct verdict_disk {
-	const char *name; /* NULL: no disk is known */
-	uint64_t span_ns;
-	uint64_t requests, bytes;
-	uint64_t busy_ns; /* with at least one request in flight */
-	uint64_t wait_ns; /* the sum of all requests' times */
-};
-
 /* A set of what this machine does not tell, or tells of nobody. */
 enum verdict_unseen {
 	UNSEEN_ACCOUNTS = 1 << 0, /* the kernel's sums of waits */
@@ -130,11 +119,9 @@ enum verdict_unseen {
 enum verdict_trigger { FIRED_KILL, FIRED_NOTHING, FIRED_BASELINE, FIRED_PRESSURE };
 
 struct verdict_facts {
-	int64_t capture_id;
 	enum verdict_trigger fired;
 	enum psi_resource resource; /* PSI_RESOURCES: none fired */
 	const char *cgroup;         /* whose pressure fired; NULL: the host's */
-	int64_t triggered_at;       /* wall clock, Unix ns */
 	bool is_interrupted;
 	double stalled_percent; /* of the trigger's window, or of the time since, whichever is more */
 	uint64_t span_ns;       /* of the accounts: history wanted, and the time until the end */
@@ -152,16 +139,13 @@ struct verdict_facts {
 	uint32_t grown_count, grown_room;
 	struct verdict_disk disk; /* the busiest */
 
-	uint64_t usage_ns;                     /* span of what follows */
 	uint64_t machine_ns;                   /* of all CPUs; 0: not known */
 	uint64_t irq_ns, softirq_ns, steal_ns; /* of that */
 	const char *interrupt;                 /* the busiest one's name; NULL: none, or not known */
-	uint64_t interrupt_ns;
-	uint32_t programs,
-		units; /* that used CPU time, but the victim's: each a thousandth of what all used, or more */
-	double wanted; /* how many threads ran or waited for a CPU, on average */
-	uint64_t moved_bytes;    /* by all processes, from and to disks */
-	uint64_t targets_bytes;  /* of that, by targets */
+	/* that used CPU time: each a thousandth of what all used, or more */
+	uint32_t programs, units;
+	double wanted;           /* how many threads ran or waited for a CPU, on average */
+	uint64_t targets_bytes;  /* read and written by targets */
 	uint64_t reclaim_stalls; /* allocations that waited for reclaim for the whole host */
 	uint64_t scanned_bytes;  /* by reclaim for the whole host */
 	/* read again after they had been evicted: in the cgroup that fired, or where that is not counted on the whole host */
@@ -175,8 +159,9 @@ struct verdict_facts {
 };
 
 /*
- * Loads a capture's facts from its rows, all of which are written: also the time of its end. It only queries, on this connection and in its transaction, if one is open. 0; -ENOENT:
- * there is no such capture; -ENOMEM; or -EIO, then sqlite3_errmsg() tells why. Call verdict_facts_free() after 0 alone.
+ * Loads a capture's facts from its rows, all of which are written: also the time of its end. It only queries, on this connection
+ * and in its transaction, if one is open. 0; -ENOENT: there is no such capture; -ENOMEM; or -EIO, then sqlite3_errmsg() tells why.
+ * Call verdict_facts_free() after 0 alone.
  */
 int verdict_facts_load(sqlite3 *sqlite, int64_t capture_id, struct verdict_facts *ret_facts);
 void verdict_facts_free(struct verdict_facts *facts);
@@ -203,8 +188,9 @@ struct verdict {
 		double percent; /* of waited_ns */
 	} blamed[VERDICT_BLAMED_MAX];
 	uint32_t blamed_count;
-	uint64_t unknown_ns;               /* of waited_ns, charged to nobody known */
-	uint64_t idle_ns;                  /* of that, the CPU was idle */
+	uint32_t programs, units; /* of a crowd: those that used CPU time, at least those that are blamed */
+	uint64_t unknown_ns;      /* of waited_ns, charged to nobody known */
+	uint64_t idle_ns;         /* of that, the CPU was idle */
 	const struct verdict_limit *limit; /* of a quota, a limit; NULL: not known which */
 	const struct verdict_kill *kill;
 	const struct verdict_growth
@@ -236,25 +222,15 @@ char *verdict_headline_text(const struct verdict_facts *facts, const struct verd
 char *verdict_culprit_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
 			   char into[VERDICT_TEXT_BYTES]);
 
-/* `nginx in nginx.service, 12 threads: waited 6.5 s for a CPU, ran 3.1 s` */
-char *verdict_victim_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			  char into[VERDICT_TEXT_BYTES]);
-
 /* The share of the wait that is charged, and what was lost or not examined: `97 % of the wait is charged; nothing was lost` */
 char *verdict_certainty_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
 			     char into[VERDICT_TEXT_BYTES]);
 
-/* `killed: sh[77] in x.service by the kernel's OOM killer, memory.max of 64.0 MiB in /x; sh grew by 61.0 MiB`; "": no kill */
+/* `killed: sh[77] in x.service by the kernel's OOM killer, memory.max of 64.0 MiB of /x`; "": no kill */
 char *verdict_kill_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
 			char into[VERDICT_TEXT_BYTES]);
 
 /* `backup ×4 in backup.service`, `bourdon itself`, `interrupts` */
 char *verdict_party_text(const struct verdict_party *party, size_t width, char into[VERDICT_TEXT_BYTES]);
-
-/* How people say for what a thread waits: "for a CPU", "for its quota", "for a lock". */
-extern const char *const verdict_wait_words[ACCOUNTS];
-
-/* Shortens a text in the middle to so many columns, at least 3: `long-na…e.service`. */
-char *verdict_shorten(const char *text, size_t width, char into[VERDICT_TEXT_BYTES]);
 
 #endif

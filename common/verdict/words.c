@@ -10,6 +10,20 @@
 
 #define QUANTITY_BYTES 32
 
+/* For what a thread waits. */
+static const char *const wait_words[ACCOUNTS] = {
+	[ACCOUNT_RAN] = "running",
+	[ACCOUNT_MEMORY] = "for memory",
+	[ACCOUNT_THROTTLED] = "for its quota",
+	[ACCOUNT_QUEUED] = "for a CPU",
+	[ACCOUNT_IO] = "for a disk",
+	[ACCOUNT_LOCK] = "for a lock",
+	[ACCOUNT_NETWORK] = "for the network",
+	[ACCOUNT_PEER] = "for another process",
+	[ACCOUNT_SLEEP] = "asleep",
+	[ACCOUNT_REST] = "unseen",
+};
+
 static const char *duration(uint64_t ns, char into[QUANTITY_BYTES])
 {
 	return format_duration((double)ns, " ", into, QUANTITY_BYTES);
@@ -103,7 +117,7 @@ static void say_growth(struct line *line, const struct verdict_growth *grown)
 
 /* ---- limits ---- */
 
-/* "cpu.max of 0.50 CPUs in ", "memory.max of 64 MiB in " and the cgroup */
+/* "cpu.max of 0.50 CPUs of ", "memory.max of 64 MiB of ", and the cgroup */
 static void say_limit(struct line *line, const struct verdict *verdict)
 {
 	const struct verdict_limit *limit = verdict->limit;
@@ -157,7 +171,7 @@ static void say_took(struct line *line, const struct verdict *verdict, const cha
 	char part[QUANTITY_BYTES];
 
 	line_words(line, " %s %s of the wait %s", took, percent(verdict->blamed_percent, part),
-		   verdict_wait_words[verdict->wait]);
+		   wait_words[verdict->wait]);
 }
 
 static void say_all_blamed(struct line *line, const struct verdict *verdict)
@@ -204,10 +218,12 @@ static void say_release(struct line *line, const struct verdict *verdict)
 static void say_crowd(struct line *line, const struct verdict_facts *facts, const struct verdict *verdict)
 {
 	line_words(line, "no single culprit");
-	if (facts->programs)
-		line_words(line, ": %" PRIu32 " %s in %" PRIu32 " %s", facts->programs,
-			   plural(facts->programs, "program", "programs"), facts->units,
-			   plural(facts->units, "unit", "units"));
+	if (verdict->programs)
+		line_words(line, ": %" PRIu32 " %s", verdict->programs,
+			   plural(verdict->programs, "program", "programs"));
+	if (verdict->programs && verdict->units)
+		line_words(line, " in %" PRIu32 " %s", verdict->units,
+			   plural(verdict->units, "unit", "units"));
 	if (verdict->wait == ACCOUNT_QUEUED && facts->wanted > 0)
 		line_words(line, "; %.1f threads wanted %" PRIu32 " %s", facts->wanted, facts->cpus,
 			   plural(facts->cpus, "CPU", "CPUs"));
@@ -233,7 +249,7 @@ static void say_machine_share(struct line *line, const struct verdict_facts *fac
 		line_words(line, " took %s of the CPUs' time", percent(share(ns, facts->machine_ns), part));
 	if (verdict->blamed_ns)
 		line_words(line, "%s %s of the wait %s", facts->machine_ns ? ", and" : " took",
-			   percent(verdict->blamed_percent, part), verdict_wait_words[verdict->wait]);
+			   percent(verdict->blamed_percent, part), wait_words[verdict->wait]);
 }
 
 static void say_undetermined(struct line *line, const struct verdict *verdict)
@@ -243,7 +259,7 @@ static void say_undetermined(struct line *line, const struct verdict *verdict)
 	if (verdict->waited_ns && verdict->unknown_ns)
 		line_words(line, "%s of the wait %s is charged to nobody%s",
 			   percent(share(verdict->unknown_ns, verdict->waited_ns), part),
-			   verdict_wait_words[verdict->wait],
+			   wait_words[verdict->wait],
 			   verdict->idle_ns > verdict->unknown_ns / 2 ? ": the CPU was idle" : "");
 	else
 		line_words(line, "the numbers do not show why");
@@ -283,7 +299,7 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 		break;
 	case VERDICT_NEIGHBOURS:
 		say_all_blamed(line, verdict);
-		line_words(line, " of the wait %s", verdict_wait_words[verdict->wait]);
+		line_words(line, " of the wait %s", wait_words[verdict->wait]);
 		say_own(line, verdict);
 		break;
 	case VERDICT_CROWD:
@@ -406,40 +422,22 @@ char *verdict_culprit_text(const struct verdict_facts *facts, const struct verdi
 	case VERDICT_LOCK:
 	case VERDICT_NEIGHBOUR:
 	case VERDICT_NEIGHBOURS:
-	case VERDICT_CROWD:
 	case VERDICT_OWN_IO:
 	case VERDICT_PEER:
 		if (!verdict->blamed_count) {
 			say_sentence(&line, facts, verdict);
 			break;
 		}
-		line_words(&line, "%s", verdict->kind == VERDICT_CROWD ? "the largest: " : "");
 		say_blamed(&line, verdict);
+		say_own(&line, verdict);
+		break;
+	case VERDICT_CROWD:
+		say_crowd(&line, facts, verdict);
 		say_own(&line, verdict);
 		break;
 	default:
 		say_sentence(&line, facts, verdict);
 	}
-	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
-}
-
-char *verdict_victim_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			  char into[VERDICT_TEXT_BYTES])
-{
-	const struct verdict_victim *victim = verdict->victim;
-	char waited[QUANTITY_BYTES], ran[QUANTITY_BYTES];
-	struct line line = { 0 };
-
-	(void)facts;
-	say_victim(&line, victim);
-	if (victim)
-		line_words(&line, ", %" PRIu64 " %s: ", victim->threads,
-			   plural(victim->threads, "thread", "threads"));
-	if (victim && verdict->wait < ACCOUNTS)
-		line_words(&line, "waited %s %s, ", duration(victim->ns[verdict->wait], waited),
-			   verdict_wait_words[verdict->wait]);
-	if (victim)
-		line_words(&line, "ran %s", duration(victim->ns[ACCOUNT_RAN], ran));
 	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
 }
 
@@ -485,13 +483,5 @@ char *verdict_party_text(const struct verdict_party *party, size_t width, char i
 	struct line line = { 0 };
 
 	say_party(&line, party);
-	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
-}
-
-char *verdict_shorten(const char *text, size_t width, char into[VERDICT_TEXT_BYTES])
-{
-	struct line line = { 0 };
-
-	line_name(&line, text);
 	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
 }

@@ -5,6 +5,8 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/numbers.h"
+#include "common/optional_text.h"
+#include "common/verdict/disk.h"
 
 #include <string.h>
 
@@ -13,9 +15,7 @@ static const char denied[] = "denied", unseen[] = "unseen", not_recorded[] = "no
 		  not_ended[] = "not ended";
 
 #define PARTS_A_THOUSAND 1000U
-/* A hard disk takes 10 ms for a request; all together that move less than this do not keep any disk busy. */
-#define SLOW_REQUEST_MS 50U
-#define LITTLE_BYTES_A_SECOND (1ULL << 20)
+#define MILLISECOND_NS (CLOCK_SECOND_NS / 1000)
 
 static const struct usage_group *find_group(const struct usage_groups *groups, enum blame_role role,
 					    const char *program, const char *cgroup)
@@ -33,15 +33,10 @@ static const struct usage_group *find_group(const struct usage_groups *groups, e
 
 /* ---- victims ---- */
 
-static bool is_same_text(const char *one, const char *other)
-{
-	return one == other || (one && other && !strcmp(one, other));
-}
-
 static bool is_same_place(const struct account_place *one, const struct account_place *other)
 {
-	return one->unit || other->unit ? is_same_text(one->unit, other->unit)
-					: is_same_text(one->cgroup, other->cgroup);
+	return one->unit || other->unit ? optional_text_is_same(one->unit, other->unit)
+					: optional_text_is_same(one->cgroup, other->cgroup);
 }
 
 /* Sums of the victims of the kernel, by program and unit: of_victim has the position of each one's row. */
@@ -225,48 +220,40 @@ static uint64_t of_disk(const struct kernel_stats *stats, const char *disk, cons
 	return 0;
 }
 
-/* The disk that was busy for the larger part of the span with few requests, each of which took it long; NULL: none. */
-static const char *slow_disk(const struct kernel_stats *stats)
+/* The one that was busy for longest. */
+static struct verdict_disk busiest_disk(const struct kernel_stats *stats)
 {
-	uint64_t span_ms = (stats->to_ns - stats->from_ns) / (CLOCK_SECOND_NS / 1000), most_ms = span_ms / 2;
-	const char *slow = NULL;
+	struct verdict_disk disk = { .span_ns = stats->to_ns - stats->from_ns };
 
 	for (uint32_t i = 0; i < stats->count; i++) {
 		const struct kernel_stat *stat = &stats->stats[i];
-		uint64_t busy_ms = of_disk(stats, stat->device, "busy_ms"),
-			 requests = of_disk(stats, stat->device, "reads") +
-				    of_disk(stats, stat->device, "writes");
+		uint64_t busy_ns = of_disk(stats, stat->device, "busy_ms") * MILLISECOND_NS;
 
-		if (strcmp(stat->source, "diskstats") || busy_ms <= most_ms ||
-		    busy_ms < requests * SLOW_REQUEST_MS)
+		if (strcmp(stat->source, "diskstats") || busy_ns <= disk.busy_ns)
 			continue;
-		slow = stat->device;
-		most_ms = busy_ms;
+		disk.name = stat->device;
+		disk.busy_ns = busy_ns;
 	}
-	return slow;
+	if (!disk.name)
+		return disk;
+	disk.requests = of_disk(stats, disk.name, "reads") + of_disk(stats, disk.name, "writes");
+	disk.bytes = of_disk(stats, disk.name, "read_bytes") + of_disk(stats, disk.name, "write_bytes");
+	disk.wait_ns = (of_disk(stats, disk.name, "read_ms") + of_disk(stats, disk.name, "write_ms")) *
+		       MILLISECOND_NS;
+	return disk;
 }
 
-/* Bytes a second that all together moved: more than a few explain the waiting by themselves. */
-static bool moved_little(const struct blame_rows *rows, const struct capture *capture)
-{
-	uint64_t span_ns = capture->kernel_stats.to_ns - capture->kernel_stats.from_ns;
-	double bytes = (double)unknown_bytes(&capture->usage);
-
-	for (uint32_t i = 0; i < rows->groups.count; i++)
-		bytes += (double)moved_bytes(&rows->groups.groups[i]);
-	return bytes <= (double)LITTLE_BYTES_A_SECOND * (double)span_ns / CLOCK_SECOND_NS;
-}
-
-/* A wait for I/O: where hardly any bytes were moved, for a slow device, else for who moved them. */
+/* A wait for I/O is the device's, if that is slow by itself; else of who moved bytes. */
 static int add_io(struct blame_rows *rows, const struct capture *capture, struct blame_row *row)
 {
-	const char *disk = slow_disk(&capture->kernel_stats);
+	const struct verdict_disk disk = busiest_disk(&capture->kernel_stats);
 
-	if (!disk || !moved_little(rows, capture))
+	if (!verdict_disk_is_slow(&disk, rows->victims[row->victim].ns[row->wait],
+				  capture->accounts.until_ns - capture->accounts.from_ns))
 		return divide(rows, row->victim, row->wait, row->ns, moved_bytes,
 			      unknown_bytes(&capture->usage));
 	row->role = ROLE_DEVICE;
-	row->where = disk;
+	row->where = disk.name;
 	return add_row(rows, row) ? 0 : -ENOMEM;
 }
 
@@ -379,11 +366,6 @@ static int compare_numbers(uint64_t one, uint64_t other)
 	return one < other ? -1 : one > other;
 }
 
-static int compare_texts(const char *one, const char *other)
-{
-	return one && other ? strcmp(one, other) : compare_numbers(one != NULL, other != NULL);
-}
-
 /* Rows of the same party are next to each other. */
 static int compare_parties(const void *a, const void *b)
 {
@@ -395,13 +377,13 @@ static int compare_parties(const void *a, const void *b)
 	if (!result)
 		result = compare_numbers(one->role, other->role);
 	if (!result)
-		result = compare_texts(one->program, other->program);
+		result = optional_text_compare(one->program, other->program);
 	if (!result)
-		result = compare_texts(one->place.unit, other->place.unit);
+		result = optional_text_compare(one->place.unit, other->place.unit);
 	if (!result && !one->place.unit)
-		result = compare_texts(one->place.cgroup, other->place.cgroup);
+		result = optional_text_compare(one->place.cgroup, other->place.cgroup);
 	if (!result)
-		result = compare_texts(one->where, other->where);
+		result = optional_text_compare(one->where, other->where);
 	return result ? result : compare_numbers(one->then, other->then);
 }
 

@@ -2,6 +2,7 @@
 #include "consumer/rules/rules.h"
 
 #include "common/cleanup.h"
+#include "common/optional_text.h"
 #include "common/units.h"
 #include "consumer/rules/cgroup_parts.h"
 
@@ -398,17 +399,13 @@ void rules_free(struct rule_set *set)
 
 /* ---- matching ---- */
 
-static bool is_same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 static bool is_same_rule(const struct rule *a, const struct rule *b)
 {
 	if (strcmp(a->name, b->name) || memcmp(&a->comm, &b->comm, sizeof(a->comm)) ||
-	    !is_same_text(a->cgroup, b->cgroup) || !is_same_text(a->unit, b->unit) || a->watch != b->watch ||
-	    a->on_kill != b->on_kill || a->history_ns != b->history_ns || a->capture_ns != b->capture_ns ||
-	    a->cooldown_ns != b->cooldown_ns || a->triggers_count != b->triggers_count)
+	    !optional_text_is_same(a->cgroup, b->cgroup) || !optional_text_is_same(a->unit, b->unit) ||
+	    a->watch != b->watch || a->on_kill != b->on_kill || a->history_ns != b->history_ns ||
+	    a->capture_ns != b->capture_ns || a->cooldown_ns != b->cooldown_ns ||
+	    a->triggers_count != b->triggers_count)
 		return false;
 	for (size_t i = 0; i < a->triggers_count; i++)
 		if (a->triggers[i].resource != b->triggers[i].resource ||

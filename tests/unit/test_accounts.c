@@ -335,39 +335,44 @@ START_TEST(a_wait_for_memory_is_the_limits_or_who_grew)
 }
 END_TEST
 
-/* A disk that was busy for so long in a span of 10 s, and what all together moved; whether it is slow. */
+/* What a disk did in a span of 10 s, of which the victim waits 9 s for it; whether it is slow. */
 static const struct {
-	int64_t busy_ms, requests;
-	uint64_t own_bytes;
+	int64_t requests, bytes, busy_ms, read_ms;
 	bool is_slow;
 } disks[] = {
-	{ 9000, 90, 4096, true },       { 9000, 0, 0, true }, /* it hangs */
-	{ 9000, 900, 4096, false },                           /* a hard disk */
-	{ 4000, 4, 4096, false },                             /* mostly idle */
-	{ 9000, 90, 1UL << 30, false },                       /* large requests */
+	{ 90, 368640, 9000, 9000, true },
+	{ 0, 0, 9000, 0, true },              /* it hangs */
+	{ 1800, 7372800, 9000, 9000, false }, /* a hard disk */
+	{ 0, 0, 4000, 0, false },             /* mostly idle */
+	{ 90, 94371840, 9000, 9000, false },  /* large requests */
+	{ 300, 1228800, 9000, 30000, false }, /* others have requests before the victim's */
 };
 
 START_TEST(a_wait_for_a_disk_that_is_slow_without_work_is_the_devices)
 {
 	struct kernel_stat stats[] = {
 		{ .source = "diskstats", .device = "sdb", .name = "reads", .after = disks[_i].requests },
+		{ .source = "diskstats", .device = "sdb", .name = "read_bytes", .after = disks[_i].bytes },
 		{ .source = "diskstats", .device = "sdb", .name = "busy_ms", .after = disks[_i].busy_ms },
+		{ .source = "diskstats", .device = "sdb", .name = "read_ms", .after = disks[_i].read_ms },
 		{ .source = "diskstats", .device = "sda", .name = "busy_ms", .after = 100 },
 	};
 	struct accounts_fixture fixture;
 	struct blame_rows rows;
 
 	fixture_make(&fixture);
-	put_usage(fixture.capture, disks[_i].own_bytes, 0);
+	put_usage(fixture.capture, 4096, 0);
+	fixture.capture->accounts.from_ns = 1;
+	fixture.capture->accounts.until_ns = 10 * CLOCK_SECOND_NS + 1;
 	fixture.capture->kernel_stats = (struct kernel_stats){
 		.stats = stats, .count = ARRAY_SIZE(stats), .from_ns = 1, .to_ns = 10 * CLOCK_SECOND_NS + 1
 	};
-	add_victim(&fixture, 1, "web", 1, ACCOUNT_IO, 1000);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_IO, 9 * CLOCK_SECOND_NS);
 	rows = make_rows(&fixture);
 	ck_assert_uint_eq(rows.count, 1);
 	ck_assert_int_eq(rows.rows[0].role, disks[_i].is_slow ? ROLE_DEVICE : ROLE_OWN);
 	ck_assert_pstr_eq(rows.rows[0].where, disks[_i].is_slow ? "sdb" : NULL);
-	ck_assert_uint_eq(rows.rows[0].ns, 1000);
+	ck_assert_uint_eq(rows.rows[0].ns, 9 * CLOCK_SECOND_NS);
 	blame_free(&rows);
 	fixture.capture->kernel_stats = (struct kernel_stats){ 0 };
 	fixture_free(&fixture);

@@ -88,6 +88,15 @@ static const char samples_sql[] =
 	QUEUED BLAMED("queued", "own", NGINX, "NULL", "2", 200, "NULL")                                      \
 		BLAMED("queued", "other", PROGRAM, TGID, PROCESSES, 3000, "NULL")
 
+/* 108 small programs in 12 units, of which 62 have a row of blame. */
+#define JOBS                                                                                                                      \
+	"WITH job(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM job WHERE i < 108) INSERT INTO ended(capture_id, role, "            \
+	"comm, cgroup, unit, denied, processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes) "                    \
+	"SELECT 7, 'other', 'job' || i, '/system.slice/jobs' || (i % 12) || '.service', 'jobs' || (i % 12) || '.service', 0, 1, " \
+	"190000000, 240000000, 0, 0, 0 FROM job; INSERT INTO blame SELECT 7, 'nginx in nginx.service', 'queued', "                \
+	"'other', comm, unit, cgroup, NULL, 1, 31000000, NULL, NULL FROM ended WHERE rowid <= 62;" BLAMED(                        \
+		"queued", "other", NOBODY, "NULL", "46", 1488, "NULL")
+
 /* nginx[101] is killed at the trigger, and no pressure has fired. */
 #define KILLED(HOW, LIMIT)                                                                                   \
 	"UPDATE capture SET trigger_mode = 'kill', stall_us = NULL, window_us = NULL, observed_us = NULL, "  \
@@ -234,10 +243,11 @@ const struct why_case why_cases[] = {
 	  "nginx in nginx.service", "backup", "give batch.slice, where backup is, CPU weight 20",
 	  "systemctl set-property --runtime batch.slice CPUWeight=20" },
 	{ "a crowd", "cpu", "some", "/system.slice/nginx.service", "complete", "crowd",
-	  USAGE TARGETS ";" QUEUED BLAMED("queued", "own", NGINX, "NULL", "2", 200, "NULL")
+	  USAGE TARGETS ", " ROW(3, "other", 1280, 0, 0, 0, 0, 0, 40, 40) ", " ROW(
+		  4, "other", 1200, 0, 0, 0, 0, 0, 40, 40) ";" QUEUED BLAMED("queued", "own", NGINX, "NULL",
+									     "2", 200, "NULL")
 		  BLAMED("queued", "other", BACKUP, "201", "1", 200, "NULL")
-			  BLAMED("queued", "other", MYSQLD, "301", "1", 190, "NULL")
-				  BLAMED("queued", "other", NOBODY, "NULL", "110", 3400, "NULL"),
+			  BLAMED("queued", "other", MYSQLD, "301", "1", 190, "NULL") JOBS,
 	  "nginx in nginx.service", "", "run fewer programs at once", LOOK "groups,machine,others" },
 	{ "waiting for those whom root's policy denies", "cpu", "some", "/system.slice/nginx.service",
 	  "complete", "undetermined",
