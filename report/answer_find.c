@@ -164,7 +164,7 @@ static int find_place(struct answer *answer)
 
 int answer_find(struct report *report, struct profile *profile, struct answer *answer)
 {
-	const char *still;
+	const char *still = NULL;
 	int result;
 
 	answer->report = report;
