@@ -549,7 +549,7 @@ __noinline int account_charge_quota(struct wait_place *place, __u32 victim, __u6
 /* `ns` of waiting within a slice: as much of it as of the slice */
 static __always_inline __u64 part_of(__u64 ns, __u64 part_ns, __u64 of_ns)
 {
-	/* in us: the product fits for an hour of waiting in a slice of an hour */
+	/* in us: the product fits for an hour of waiting, if the part of the slice is less than 4 s */
 	__u64 part = of_ns >> 10 ? (ns >> 10) * part_ns / (of_ns >> 10) : 0;
 
 	return part > ns ? ns : part;

@@ -23,7 +23,7 @@ consumer/process     common
 consumer/rules       common consumer/process
 consumer/target      common consumer/process consumer/rules
 consumer/watch       common consumer/process consumer/rules
-consumer/capture     common common/verdict/roles.h common/verdict/disk.h consumer/process consumer/rules consumer/target
+consumer/capture     common common/verdict/disk.h common/verdict/roles.h consumer/process consumer/rules consumer/target
 consumer/symbolizer  common consumer/process
 consumer/sql         common
 consumer/kept        common consumer/process consumer/sql
