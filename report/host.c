@@ -103,7 +103,7 @@ int64_t host_cgroup_number(const struct host *host, const char *cgroup, const ch
 		return -1;
 	if (!strncmp(text, "max", strlen("max")))
 		return INT64_MAX;
-	/* io.weight has a line for each device besides */
+	/* weights of a disk have a line for each device besides */
 	if (sscanf(text, "default %" SCNd64, &number) != 1 && sscanf(text, "%" SCNd64, &number) != 1)
 		return -1;
 	return number;
@@ -136,7 +136,7 @@ bool host_disk_number(const struct host *host, const char *disk, char into[32])
 	return true;
 }
 
-bool host_disk_has_weights(const struct host *host, const char *disk)
+const char *host_disk_weight_file(const struct host *host, const char *disk)
 {
 	_cleanup_free_ char *scheduler = is_name(disk) ? read_file("%s/%s/queue/scheduler", host->block, disk)
 						       : NULL,
@@ -144,13 +144,13 @@ bool host_disk_has_weights(const struct host *host, const char *disk)
 	char number[32];
 
 	if (scheduler && strstr(scheduler, "[bfq]"))
-		return true;
+		return "io.bfq.weight";
 	if (!cost || !host_disk_number(host, disk, number))
-		return false;
+		return NULL;
 	for (char *rest, *line = strtok_r(cost, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (!strncmp(line, number, strlen(number)) && line[strlen(number)] == ' ')
-			return strstr(line, " enable=1") != NULL;
-	return false;
+			return strstr(line, " enable=1") ? "io.weight" : NULL;
+	return NULL;
 }
 
 /* ---- processes ---- */

@@ -32,8 +32,8 @@ bool host_has_file(const struct host *host, const char *cgroup, const char *file
 /* The number with which a cgroup's file begins, or its line "default"; negative: there is none. "max" is INT64_MAX. */
 int64_t host_cgroup_number(const struct host *host, const char *cgroup, const char *file);
 
-/* Whether weights of cgroups share out this disk: bfq schedules it, or io.cost is on. */
-bool host_disk_has_weights(const struct host *host, const char *disk);
+/* The file whose weights share out this disk among cgroups: bfq schedules it, or io.cost is on. NULL: none do. */
+const char *host_disk_weight_file(const struct host *host, const char *disk);
 
 /* Stores the disk's "MAJOR:MINOR". Returns false if there is no such disk. */
 bool host_disk_number(const struct host *host, const char *disk, char into[32]);

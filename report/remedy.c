@@ -362,17 +362,20 @@ static struct remedy set_quota(const struct search *search, const struct verdict
 		otherwise);
 }
 
-/* Gives the culprit's part of the tree less than the victim's. */
+/* Gives the culprit's part of the tree less than the victim's. `disk_file` has the weights of the disk; NULL: of the CPU. */
 static struct remedy lower_weight(const struct search *search, const struct verdict_party *culprit,
-				  const struct place *place, size_t length, bool is_io,
+				  const struct place *place, size_t length, const char *disk_file,
 				  struct remedy otherwise)
 {
-	const char *file = is_io ? "io.weight" : "cpu.weight", *of = is_io ? "disk" : "CPU";
-	int64_t weight = in_force(search, place, file);
+	const char *file = disk_file ? disk_file : "cpu.weight", *of = disk_file ? "disk" : "CPU";
+	/* systemd sets this one, too, and bfq's to another number */
+	int64_t weight = disk_file && place->unit ? in_force(search, place, "io.weight") : -1;
 	char value[16], docker[64], now[32] = "";
 	bool is_itself = !culprit->cgroup[length] ||
 			 (place->unit && culprit->unit && !strcmp(place->unit, culprit->unit));
 
+	if (weight < 0)
+		weight = in_force(search, place, file);
 	if (weight == 0 || weight == 1)
 		return look_at(
 			search,
@@ -388,8 +391,8 @@ static struct remedy lower_weight(const struct search *search, const struct verd
 	/* docker counts from 1024 */
 	snprintf(docker, sizeof(docker), "--cpu-shares=%d", (int)(1024 * weight / DEFAULT_WEIGHT));
 	return change_place(search, place,
-			    &(struct place_change){ is_io ? "IOWeight" : "CPUWeight", value, file, value,
-						    is_io ? NULL : docker },
+			    &(struct place_change){ disk_file ? "IOWeight" : "CPUWeight", value, file, value,
+						    disk_file ? NULL : docker },
 			    say_name(search->answer, place_name(place),
 				     "give " ANSWER_NAME "%s%s%s %s weight %d%s%s",
 				     is_itself ? "" : ", where ", is_itself ? "" : culprit->program,
@@ -406,9 +409,9 @@ static struct remedy less_cpu(const struct search *search, const struct verdict_
 		return lower_priority(search, culprit);
 	if (place_of(culprit->cgroup, length, &place) < 0)
 		return (struct remedy){ 0 };
-	return place_is_shared(&place) ? set_quota(search, culprit)
-				       : lower_weight(search, culprit, &place, length, false,
-						      lower_priority(search, culprit));
+	return place_is_shared(&place)
+		       ? set_quota(search, culprit)
+		       : lower_weight(search, culprit, &place, length, NULL, lower_priority(search, culprit));
 }
 
 /* A limit of the bandwidth acts whatever schedules the disk. */
@@ -454,13 +457,14 @@ static struct remedy less_io(const struct search *search, const struct verdict_p
 	size_t length = place_sibling_length(culprit->cgroup, search->victim_cgroup);
 	_cleanup_place_ struct place place = { 0 };
 	struct remedy limit = limit_bandwidth(search, culprit);
+	const char *disk = search->facts->disk.name,
+		   *file = search->host->is_here && disk ? host_disk_weight_file(search->host, disk) : NULL;
 
-	if (!length || !search->host->is_here || !search->facts->disk.name ||
-	    !host_disk_has_weights(search->host, search->facts->disk.name))
+	if (!length || !file)
 		return limit;
 	if (place_of(culprit->cgroup, length, &place) < 0)
 		return (struct remedy){ 0 };
-	return place_is_shared(&place) ? limit : lower_weight(search, culprit, &place, length, true, limit);
+	return place_is_shared(&place) ? limit : lower_weight(search, culprit, &place, length, file, limit);
 }
 
 /* The largest of those who are named. */

@@ -968,6 +968,14 @@ START_TEST(the_scheduler_of_the_disk_decides)
 	expect_remedy(true, limit, "backup.service IOReadBandwidthMax='/dev/vda 30M'");
 	put_host_file("block/vda/queue/scheduler", "none mq-deadline [bfq]\n");
 	expect_remedy(true, weight, "batch.slice IOWeight=20");
+	/* the files of bfq and of io.cost are not one */
+	put_host_file("mount/batch.slice/io.bfq.weight", "default 127\n");
+	expect_remedy(false, "give batch.slice, where backup is, disk weight 25, not 127",
+		      "echo 25 > mount/batch.slice/io.bfq.weight");
+	put_host_file("mount/batch.slice/io.weight", "default 400\n");
+	expect_remedy(true, "give batch.slice, where backup is, disk weight 80, not 400",
+		      "batch.slice IOWeight=80");
+	put_host_file("mount/batch.slice/io.weight", "\n");
 	put_host_file("block/vda/queue/scheduler", "[none]\n");
 	put_host_file("mount/io.cost.qos", "8:0 enable=1 ctrl=auto\n254:0 enable=0\n");
 	expect_remedy(true, limit, "IOReadBandwidthMax");
@@ -1028,7 +1036,7 @@ START_TEST(what_is_in_force_is_that_of_the_machine_of_the_capture)
 		if (host.cgroups)
 			ck_assert_str_eq(host.cgroups, expected);
 		ck_assert_int_lt(host_cgroup_number(&host, "/../cgroup", "cpu.weight"), 0);
-		ck_assert(!host_disk_has_weights(&host, "../../etc"));
+		ck_assert(!host_disk_weight_file(&host, "../../etc"));
 	}
 }
 END_TEST
