@@ -265,8 +265,8 @@ START_TEST(the_answer_is_data)
 		"\"blamed_percent\": 75, \"own_percent\": 5,",
 		"\"lost_percent\": 0,",
 		"\"function\": \"compress\"",
-		"\"remedy\": {\"text\": \"give batch.slice, where backup is, CPU weight 20\", \"command\": "
-		"\"systemctl set-property --runtime batch.slice CPUWeight=20\", \"changes\": 1}",
+		("\"remedy\": {\"text\": \"give batch.slice, where backup is, CPU weight 20\", \"command\": "
+		 "\"systemctl set-property --runtime batch.slice CPUWeight=20\", \"changes\": 1}"),
 		"\"headline\": \"neighbour: backup[201] in backup.service took 75 % of the wait for a CPU\"",
 	};
 	_cleanup_command_ran_ struct command_ran ran = { 0 };
