@@ -259,9 +259,9 @@ START_TEST(the_answer_is_data)
 		"\"verdict\": \"neighbour\"",
 		"\"victim\": \"nginx in nginx.service\"",
 		"\"account\": \"queued\", \"threads\": 2, \"ns\": 4000000000, \"percent\": 33.3",
-		"\"wait\": \"queued\", \"role\": \"other\", \"party\": \"backup in backup.service\", \"ns\": 3000000000, \"percent\": 75, "
-		"\"program\": \"backup\", \"unit\": \"backup.service\", \"cgroup\": \"/batch.slice/backup.service\", \"tgid\": 201, "
-		"\"processes\": 1, \"where_text\": null, \"then_account\": null",
+		("\"wait\": \"queued\", \"role\": \"other\", \"party\": \"backup in backup.service\", \"ns\": 3000000000, \"percent\": 75, "
+		 "\"program\": \"backup\", \"unit\": \"backup.service\", \"cgroup\": \"/batch.slice/backup.service\", \"tgid\": 201, "
+		 "\"processes\": 1, \"where_text\": null, \"then_account\": null"),
 		"\"blamed_percent\": 75, \"own_percent\": 5,",
 		"\"lost_percent\": 0,",
 		"\"function\": \"compress\"",
