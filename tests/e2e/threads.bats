@@ -73,10 +73,11 @@ field() {
 	local stopped=${BASH_REMATCH[1]} traced=${BASH_REMATCH[2]} ended=${BASH_REMATCH[3]} pipe=${BASH_REMATCH[4]} epoll=${BASH_REMATCH[5]}
 	began=${EPOCHREALTIME/[.,]/}
 	used=$(cpu_ms "$CHILD")
-	# on another CPU: where the reader runs, the two busy threads wait
-	for ((look = 0; look < 1000; look++)); do
-		taskset -c $(($(nproc) > 1)) cat "$THREADS"
-	done | awk -F '\t' -v OFS='\t' -v tgid="$CHILD" -v children=" $stopped $traced $ended " '
+	# on another CPU, the shell as well: where they run between two looks, the two busy threads wait
+	{
+		taskset -p -c $(($(nproc) > 1)) "$BASHPID" > /dev/null
+		for ((look = 0; look < 1000; look++)); do cat "$THREADS"; done
+	} | awk -F '\t' -v OFS='\t' -v tgid="$CHILD" -v children=" $stopped $traced $ended " '
 		$2 == tgid || index(children, " " $2 " ") { print $3, $5, $6, $7, $8, $10 }' > "$WORK/seen"
 	used=$(($(cpu_ms "$CHILD") - used))
 	began=$(((${EPOCHREALTIME/[.,]/} - began) / 1000))
