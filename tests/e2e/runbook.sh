@@ -60,7 +60,10 @@ private_places() {
 	for directory in /run /var/lib /var/log /usr/local; do
 		mount -t tmpfs -o mode=0755 tmpfs "$directory"
 	done
-	[[ $TREE == /var/tmp/* ]] || mount -t tmpfs -o mode=1777 tmpfs /var/tmp
+	mkdir "$WORK/tree"
+	mount --bind "$TREE" "$WORK/tree"
+	mount -t tmpfs -o mode=1777 tmpfs /var/tmp
+	[[ $TREE != /var/tmp/* ]] || { mkdir -p "$TREE" && mount --bind "$WORK/tree" "$TREE"; }
 	mount -t bpf -o mode=0700 bpf /sys/fs/bpf
 	export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 }
