@@ -167,7 +167,7 @@ fi
 echo 'longest:'
 cat "$results"/*.seconds | sort -rn | head -n 16
 printf '%d s with %d files at once: ' $SECONDS "$JOBS"
-cat "$results"/*.seconds | awk '{ user += $3; system += $5 } END { printf "%d s of CPU time of programs, %d s of the kernel\n", user, system }'
+cat "$results"/*.seconds | awk '{ programs += $3; kernel += $5 } END { printf "%d s of CPU time of programs, %d s of the kernel\n", programs, kernel }'
 counts="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || counts+=", $skipped skipped"
 echo "$counts"
