@@ -201,6 +201,8 @@ calm() {
 	[ "$(awk -F '|' -v comm="$first" -v from="$began_ns" -v to="$before_ns" '$1 != comm && ($2 > from || $1 !~ /^(bash|setsid)$/) && $2 + 1000000 < to' "$WORK/samples" | wc -l)" -eq 0 ]
 }
 
+# other programs that use the disk are neighbours
+# bats test_tags=alone
 @test "a service that keeps the disk busy itself: its own I/O, and how much" {
 	local pid wrote
 	load
