@@ -366,18 +366,11 @@ static void say_part(struct line *line, uint64_t ns, const struct verdict *verdi
 
 static void say_blamed(struct line *line, const struct verdict *verdict)
 {
-	say_party(line, verdict->blamed[0].party);
 	if (verdict->blamed_count > 1) {
-		char part[QUANTITY_BYTES];
-
-		line_words(line, " %s", percent(verdict->blamed[0].percent, part));
-		for (uint32_t i = 1; i < verdict->blamed_count; i++) {
-			line_words(line, ", ");
-			say_party(line, verdict->blamed[i].party);
-			line_words(line, " %s", percent(verdict->blamed[i].percent, part));
-		}
+		say_all_blamed(line, verdict);
 		return;
 	}
+	say_party(line, verdict->blamed[0].party);
 	say_part(line, verdict->blamed[0].party->ns, verdict);
 }
 
