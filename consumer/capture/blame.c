@@ -207,17 +207,23 @@ static uint64_t unknown_bytes(const struct capture_usage *usage)
 
 /* ---- devices ---- */
 
-/* What a disk did in the span, by /proc/diskstats. */
+/* The growth in the span, if it is this number of a disk in /proc/diskstats. */
+static uint64_t growth_of(const struct kernel_stat *stat, const char *name)
+{
+	return !strcmp(stat->source, "diskstats") && !strcmp(stat->name, name) && stat->before >= 0 &&
+			       stat->after > stat->before
+		       ? (uint64_t)(stat->after - stat->before)
+		       : 0;
+}
+
 static uint64_t of_disk(const struct kernel_stats *stats, const char *disk, const char *name)
 {
-	for (uint32_t i = 0; i < stats->count; i++) {
-		const struct kernel_stat *stat = &stats->stats[i];
+	uint64_t growth = 0;
 
-		if (!strcmp(stat->source, "diskstats") && !strcmp(stat->device, disk) &&
-		    !strcmp(stat->name, name) && stat->before >= 0 && stat->after > stat->before)
-			return (uint64_t)(stat->after - stat->before);
-	}
-	return 0;
+	for (uint32_t i = 0; i < stats->count && !growth; i++)
+		if (!strcmp(stats->stats[i].device, disk))
+			growth = growth_of(&stats->stats[i], name);
+	return growth;
 }
 
 /* The one that was busy for longest. */
@@ -226,12 +232,11 @@ static struct verdict_disk busiest_disk(const struct kernel_stats *stats)
 	struct verdict_disk disk = { .span_ns = stats->to_ns - stats->from_ns };
 
 	for (uint32_t i = 0; i < stats->count; i++) {
-		const struct kernel_stat *stat = &stats->stats[i];
-		uint64_t busy_ns = of_disk(stats, stat->device, "busy_ms") * MILLISECOND_NS;
+		uint64_t busy_ns = growth_of(&stats->stats[i], "busy_ms") * MILLISECOND_NS;
 
-		if (strcmp(stat->source, "diskstats") || busy_ns <= disk.busy_ns)
+		if (busy_ns <= disk.busy_ns)
 			continue;
-		disk.name = stat->device;
+		disk.name = stats->stats[i].device;
 		disk.busy_ns = busy_ns;
 	}
 	if (!disk.name)
