@@ -9,7 +9,35 @@
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
+# what_lacks: prints what this machine lacks for these tests
+what_lacks() {
+	if ! [ -e "$BUILD/npm/installed" ]; then
+		cat "$BUILD/npm/missing" 2> /dev/null || echo 'npm: playwright-core is not installed: make npm'
+	elif ! command -v chromium > /dev/null; then
+		echo 'chromium is not installed'
+	fi
+}
+
+# One browser for all tests: it takes a second of CPU time to start.
+setup_file() {
+	export NODE_PATH=$BUILD/npm/node_modules BROWSER=
+	[ -z "$(what_lacks)" ] || return 0
+	node "$TREE/tests/npm/page.cjs" serve "$BATS_FILE_TMPDIR/browser" > /dev/null 3>&- &
+	echo $! > "$BATS_FILE_TMPDIR/server"
+	await 60 test -e "$BATS_FILE_TMPDIR/browser"
+	BROWSER=$(< "$BATS_FILE_TMPDIR/browser")
+}
+
+teardown_file() {
+	[ -z "$BROWSER" ] || { kill "$(< "$BATS_FILE_TMPDIR/server")" && await 60 gone "$(< "$BATS_FILE_TMPDIR/server")"; }
+}
+
+gone() {
+	! kill -0 "$1" 2> /dev/null
+}
+
 setup() {
+	local lacks
 	bourdon_setup page
 	COPY=$WORK/copy.db
 	cp "$TREE/tests/example.db" "$WORK/example.db"
@@ -18,8 +46,8 @@ setup() {
 	copy_sql "INSERT OR REPLACE INTO thread_look VALUES(1, 0, 10, 40);
 		INSERT INTO thread_state(capture_id, process_id, tid, thread, state, second, seconds, samples)
 			SELECT 1, process_id, tid, thread, 'queued', 0, 1, 7 FROM thread LIMIT 3"
-	[ -e "$BUILD/npm/installed" ] || skip "$(cat "$BUILD/npm/missing" 2> /dev/null || echo 'npm: playwright-core is not installed: make npm')"
-	command -v chromium > /dev/null || skip 'chromium is not installed'
+	lacks=$(what_lacks)
+	[ -z "$lacks" ] || skip "$lacks"
 }
 
 teardown() {
@@ -38,7 +66,7 @@ report() {
 
 # browse WHAT [ARGUMENT...]: what tests/npm/page.cjs prints of the page, in $output; and nothing that is unwanted
 browse() {
-	run env NODE_PATH="$BUILD/npm/node_modules" node "$TREE/tests/npm/page.cjs" "$1" "$WORK/page.html" "${@:2}"
+	run node "$TREE/tests/npm/page.cjs" "$1" "${PAGE-$WORK/page.html}" "${@:2}"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output != *unwanted* ]]
@@ -115,15 +143,15 @@ sums() {
 }
 
 @test "sums of the whole capture, and of spans, are SQL's" {
-	local capture span expected
+	local capture span spans expected i
+	spans=('-1 1' '0 1' '-1 0' '-0.48 0.36' '0.2 0.22' '0.96 1')
 	for capture in 1 3 4; do
 		report "$capture"
-		for span in '-1000 1000' '0 1000' '-1000 0' '-480 360' '200 220' '960 1000'; do
-			# shellcheck disable=SC2086 # two numbers
-			set -- $span
-			expected=$(sums "$capture" "$1" "$2")
-			browse span "$(jq -n "$1 / 1000")" "$(jq -n "$2 / 1000")"
-			[[ $output == *"$expected" ]] || { echo "not $expected"; return 1; }
+		browse spans "${spans[@]}"
+		for i in "${!spans[@]}"; do
+			# shellcheck disable=SC2046 # two numbers
+			expected=$(sums "$capture" $(jq -n "(${spans[i]/ /,}) * 1000"))
+			[[ ${lines[2 * i + 1]} == "$expected" ]] || { echo "not $expected"; return 1; }
 		done
 	done
 	# whole seconds have what the rows say, however it is spread
@@ -235,10 +263,9 @@ sums() {
 			WHERE capture_id = 1 AND kind = 'off-cpu'")" > /dev/null
 	done <<< "$output"
 	# and all of it is there
-	browse span -5 1
-	[[ $output == *"$(sums 1 -5000 1000)" ]] || { sums 1 -5000 1000; return 1; }
-	browse span -0.48 0.52
-	[[ $output == *"$(sums 1 -480 520)" ]] || { sums 1 -480 520; return 1; }
+	browse spans '-5 1' '-0.48 0.52'
+	[ "${lines[1]}" = "$(sums 1 -5000 1000)" ] || { sums 1 -5000 1000; return 1; }
+	[ "${lines[3]}" = "$(sums 1 -480 520)" ] || { sums 1 -480 520; return 1; }
 }
 
 # make_hostile: every name in the copy is one of these, most of which are those of tests/e2e/hostile.bats
@@ -271,15 +298,13 @@ make_hostile() {
 	[ "$(copy_sql 'SELECT count(DISTINCT function) FROM frame')" -le 12 ]
 	for capture in 1 2 3 4; do
 		report "$capture" --against 1
-		browse elements
+		browse hostile
 		# the same kinds of elements, or fewer
 		[ -z "$(comm -13 <(tr ' ' '\n' <<< "$own") <(tr ' ' '\n' <<< "${lines[0]}"))" ]
 		[ "${lines[1]}" -eq 1 ]
 		[ "${lines[2]}" = true ]
-		browse controls
+		[[ ${lines[3]} == *frame* ]]
 		[[ $output == *done ]]
-		browse search '<script>' '__proto__'
-		[[ ${lines[0]} == *frame* ]]
 	done
 }
 
@@ -308,7 +333,7 @@ make_large() {
 }
 
 # bats test_tags=alone
-@test "a capture of 10,000 rows opens within a second, and reacts within 50 ms" {
+@test "a capture of 10,000 rows opens within a second of CPU time, and reacts within 50 ms of it" {
 	local what time
 	make_large
 	[ "$(copy_sql 'SELECT count(*) FROM sample_row WHERE capture_id = 6')" -eq 10000 ]
@@ -318,7 +343,7 @@ make_large() {
 	browse times
 	while read -r what time; do
 		case $what in
-			opened) [ "$time" -lt $((1000 * PATIENCE)) ] ;;
+			opened) [ "${time%.*}" -lt $((1000 * PATIENCE)) ] ;;
 			*) [ "${time%.*}" -lt $((50 * PATIENCE)) ] ;;
 		esac
 	done <<< "$output"
@@ -335,25 +360,8 @@ make_large() {
 }
 
 @test "a flame graph opens in the browser as well, and asks for nothing" {
-	"$BUILD/bourdon" --db "$COPY" flame 1 > "$WORK/page.html"
-	run env NODE_PATH="$BUILD/npm/node_modules" node - "$WORK/page.html" <<- 'END'
-		const { chromium } = require('playwright-core');
-		const { renameSync } = require('fs');
-
-		(async () => {
-			const file = process.argv[2].replace('.html', '.svg');
-			renameSync(process.argv[2], file);
-			const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
-			const page = await browser.newPage();
-			page.on('request', (request) => console.log(request.url().split('/').pop()));
-			await page.goto(`file://${file}`);
-			console.log(await page.evaluate(() => document.documentElement.localName));
-			console.log(await page.evaluate(() => document.querySelectorAll('g.f > title').length));
-			await browser.close();
-		})();
-	END
-	echo "$output"
-	[ "$status" -eq 0 ]
+	"$BUILD/bourdon" --db "$COPY" flame 1 > "$WORK/page.svg"
+	PAGE=$WORK/page.svg browse picture
 	[ "${lines[0]}" = page.svg ]
 	[ "${lines[1]}" = svg ]
 	[ "${lines[2]}" -gt 40 ]
