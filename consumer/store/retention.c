@@ -50,8 +50,8 @@ static const char delete_leaves_sql[] =
 static const char choose_frames_sql[] =
 	"INSERT OR IGNORE INTO part SELECT other.frame_id FROM part JOIN frame f USING(frame_id) "
 	"JOIN frame other ON other.module_id = f.module_id AND other.offset = f.offset;"
-	"INSERT OR IGNORE INTO place SELECT f.module_id, f.offset FROM stack_node n CROSS JOIN json_each(n.frames) j "
-	"CROSS JOIN part ON part.frame_id = j.value CROSS JOIN frame f ON f.frame_id = part.frame_id;"
+	"INSERT OR IGNORE INTO place SELECT module_id, offset FROM frame WHERE frame_id IN (SELECT part.frame_id "
+	"FROM stack_node n CROSS JOIN json_each(n.frames) j CROSS JOIN part ON part.frame_id = j.value);"
 	"DELETE FROM part WHERE frame_id IN (SELECT f.frame_id FROM frame f JOIN place USING(module_id, offset))";
 
 const char retention_frames_sql[] =
