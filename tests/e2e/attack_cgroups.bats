@@ -106,7 +106,7 @@ runs_for() {
 	local name
 	load
 	own_workload cpu_hog
-	rule mover "comm = $OWN" "cgroup = /$CGROUP*" 'cpu.some = 10%' 'history = 1s' 'capture = 8s' 'cooldown = 1h'
+	rule mover "comm = $OWN" "cgroup = /$CGROUP*" 'cpu.some = 10%' 'history = 1s' 'capture = 10min' 'cooldown = 1h'
 	daemon_start
 	ON_CPU=0 start_command "$WORK/$OWN" --threads 2
 	await_log 30 'rule mover fired'
@@ -117,9 +117,7 @@ runs_for() {
 		echo "$CHILD" > "$CGROUP2/$CGROUP/cgroup.procs"
 		rmdir "$CGROUP2/$CGROUP/$name"
 	done
-	await_status 60 '.captures | length == 0'
-	children_end
-	await_log 90 'captured [0-9]+ stacks'
+	daemon_stop TERM # it keeps what it has captured
 	(($(sampled_in '') > 0))
 	# 400 ms at 47 Hz are 19 samples
 	(($(sampled_in /one) >= 10))

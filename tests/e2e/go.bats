@@ -30,14 +30,14 @@ serve() {
 	CHILDREN+=("$CHILD")
 }
 
-# capture_load: captures what is in our cgroup, where the pressure is, and waits for the names
+# capture_load: captures what is in our cgroup, once the program CHILD has its tables, and waits for the names
 capture_load() {
 	load_targets_alone --hz 499
-	rule pressure 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 1s' "capture = $((4 * PATIENCE))s" \
-		'cooldown = 1h'
+	rule all 'comm = *' "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
 	daemon_start
-	recorded
-	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	await_tables "$CHILD"
+	"$BUILD/bourdon" --db "$DB" capture --cgroup "/$CGROUP" --for $((4 * PATIENCE))s --on-cpu
+	children_end
 }
 
 # are_whole PROGRAM: whether 99 % of the stacks that begin in this program's code are whole, or deeper than a sample

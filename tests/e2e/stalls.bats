@@ -129,8 +129,8 @@ explained() {
 	within $((PATIENCE == 1 ? $(tolerance 10 15) : 50)) "$waited" "$(psi_growth "/$CGROUP" io some)"
 	# the host decides how busy an emulated disk is
 	explained io $((PATIENCE == 1 ? $(tolerance 10 15) : 50))
-	# unless, by the daemon's own count, other processes moved twice as much, and at least 4 MiB a second
-	((PATIENCE > 1 || $(sql "SELECT ifnull(sum(iif(role = 'target', -2, 1) * (read_bytes + write_bytes)), 0) > 0
+	# unless, by the daemon's own count, other processes moved half as much
+	((PATIENCE > 1 || $(sql "SELECT ifnull(sum(iif(role = 'target', -1, 2) * (read_bytes + write_bytes)), 0) > 0
 		FROM (SELECT role, read_bytes, write_bytes FROM usage UNION ALL SELECT role, read_bytes, write_bytes FROM ended)"))) ||
 		assert_verdict 'own I/O' io_hog
 }
