@@ -53,6 +53,11 @@ see() {
 	[ "$status" -eq 0 ]
 }
 
+# see_first NUMBER TGID...: sees until the first NUMBER of these processes were seen everywhere, some twenty samples of each
+see_first() {
+	see --until-seen="$1" $((LEAST_DEADLINE * PATIENCE)) "${@:2}"
+}
+
 # seen TGID NAME: prints that number of the process from the output of see
 seen() {
 	sed -nE "s/^tgid=$1 .*\\b$2=([0-9]+).*/\\1/p" <<< "$output"
@@ -109,7 +114,7 @@ all_seen_of() {
 			$| = 1; print "ready\n"; 1 while 1' $who
 		processes[$who]=$CHILD
 	done
-	see 4 "${processes[@]}"
+	see_first 1 "${processes[none]}" "${processes[real]}" "${processes[effective]}" "${processes[saved]}" "${processes[filesystem]}"
 	nothing_seen_of "${processes[real]}"
 	nothing_seen_of "${processes[effective]}"
 	nothing_seen_of "${processes[saved]}"
@@ -121,7 +126,7 @@ all_seen_of() {
 	policy 'deny_uids = 1005' 'deny_undumpable = no'
 	load --policy "$POLICY" --hz 97
 	start turncoat --uid 1005
-	see 3 "$CHILD"
+	see_first 1 "$CHILD"
 	all_seen_of "$CHILD"
 	kill -USR2 "$CHILD"
 	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
@@ -225,7 +230,7 @@ start_undumpable() {
 	policy 'deny_uids = 1005'
 	load --policy "$POLICY" --hz 97
 	start_undumpable
-	see $((4 * PATIENCE)) "$CHILD" "${UNDUMPABLE[@]}"
+	see_first 1 "$CHILD" "${UNDUMPABLE[@]}"
 	all_seen_of "$CHILD"
 	for how in "${!UNDUMPABLE[@]}"; do
 		nothing_seen_of "${UNDUMPABLE[$how]}" || { echo "$how: ${UNDUMPABLE[$how]}"; false; }
@@ -237,18 +242,18 @@ start_undumpable() {
 	policy 'deny_uids = 1005' 'deny_undumpable = no'
 	load --policy "$POLICY" --hz 97
 	start_undumpable
-	see $((4 * PATIENCE)) "$CHILD" "${UNDUMPABLE[@]}"
+	see_first $((1 + ${#UNDUMPABLE[@]})) "$CHILD" "${UNDUMPABLE[@]}"
 	for how in "${!UNDUMPABLE[@]}"; do
 		all_seen_of "${UNDUMPABLE[$how]}" || { echo "$how"; false; }
 	done
 	load --hz 97
-	see $((4 * PATIENCE)) "$CHILD" "${UNDUMPABLE[@]}"
+	see_first $((1 + ${#UNDUMPABLE[@]})) "$CHILD" "${UNDUMPABLE[@]}"
 	for how in "${!UNDUMPABLE[@]}"; do
 		all_seen_of "${UNDUMPABLE[$how]}" || { echo "$how"; false; }
 	done
 	policy 'deny_undumpable = yes'
 	load --policy "$POLICY" --hz 97
-	see $((4 * PATIENCE)) "$CHILD" "${UNDUMPABLE[@]}"
+	see_first 1 "$CHILD" "${UNDUMPABLE[@]}"
 	all_seen_of "$CHILD"
 	for how in "${!UNDUMPABLE[@]}"; do
 		nothing_seen_of "${UNDUMPABLE[$how]}" || { echo "$how"; false; }
@@ -261,7 +266,7 @@ start_undumpable() {
 	# shellcheck disable=SC2016
 	start_command perl -e '$SIG{USR2} = sub { syscall(157, 4, 0, 0, 0) and die "prctl: $!"; print "changed\n" };
 		$| = 1; print "ready\n"; 1 while 1'
-	see 2 "$CHILD"
+	see_first 1 "$CHILD"
 	all_seen_of "$CHILD"
 	kill -USR2 "$CHILD"
 	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
@@ -302,7 +307,7 @@ start_undumpable() {
 	hog=$CHILD
 	# shellcheck disable=SC2016
 	start_command perl -e '$| = 1; $SIG{USR1} = sub { $0 = "secret"; print "renamed\n" }; print "ready\n"; 1 while 1'
-	see 3 "$hog" "$CHILD"
+	see_first 1 "$CHILD" "$hog"
 	nothing_seen_of "$hog"
 	all_seen_of "$CHILD"
 	kill -USR1 "$CHILD"
@@ -322,7 +327,7 @@ start_undumpable() {
 	policy 'kernel_stacks = no' 'unwinding = none'
 	load --policy "$POLICY" --hz 97
 	start io_hog --file "$WORK/hog" --seconds 60
-	see 3 "$CHILD"
+	see_first 1 "$CHILD"
 	all_seen_of "$CHILD"
 	[ "$(seen "$CHILD" kernel_frames)" -eq 0 ]
 	[ "$(seen "$CHILD" user_frames)" -eq 1 ]

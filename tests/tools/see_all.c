@@ -61,6 +61,7 @@ struct attack {
 	unsigned long long iterator_bytes;
 	struct seen seen[PROCESSES_MAX];
 	unsigned int count;
+	unsigned int wanted; /* the first so many processes end the look once they were seen everywhere; 0: time alone does */
 };
 
 static int open_pin(const struct attack *attack, const char *name, bool to_write)
@@ -389,11 +390,24 @@ static int hoard(struct attack *attack)
 	return 0;
 }
 
+/* With some samples, which the others had time for, too. */
+static bool is_enough(const struct attack *attack)
+{
+	for (unsigned int i = 0; i < attack->wanted; i++) {
+		const struct seen *seen = &attack->seen[i];
+
+		if (!seen->tasks || !seen->mappings || !seen->lines || seen->oncpu < 20 || !seen->offcpu ||
+		    !seen->targets || !seen->totals)
+			return false;
+	}
+	return attack->wanted;
+}
+
 static void run(struct attack *attack, unsigned long long seconds)
 {
 	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS;
 
-	while (clock_monotonic_ns() < until_ns) {
+	while (clock_monotonic_ns() < until_ns && !is_enough(attack)) {
 		look_at_maps(attack);
 		if (attack->only_mappings) {
 			walk(attack, PIN_MAPPINGS);
@@ -431,16 +445,17 @@ static void show(const struct attack *attack)
 
 int main(int argc, char **argv)
 {
-	const char *passive = NULL, *only_mappings = NULL, *hoards = NULL;
+	const char *passive = NULL, *only_mappings = NULL, *hoards = NULL, *until = NULL;
 	const struct option_spec options[] = {
 		{ "no-walks", NULL, "read no iterator, which would decide anew who is a target", &passive },
 		{ "only-mappings", NULL,
 		  "read the mapping iterator, and write nothing: the programs stay quiet", &only_mappings },
 		{ "hoard", NULL, "open everything, print 'ready', and go on at SIGUSR1", &hoards },
+		{ "until-seen", "NUMBER", "end sooner, once the first NUMBER processes were seen everywhere", &until },
 	};
 	const struct command_spec command = {
 		"see_all",
-		"[--no-walks | --only-mappings] [--hoard] PIN_DIR SECONDS TGID[/TID]...",
+		"[--no-walks | --only-mappings] [--hoard | --until-seen NUMBER] PIN_DIR SECONDS TGID[/TID]...",
 		"Says what a consumer that is not honest sees of processes. "
 		"Exits 1 where policy could be changed.",
 		"see_all /sys/fs/bpf/bourdon 3 1234 1240/1242",
@@ -448,14 +463,15 @@ int main(int argc, char **argv)
 		ARRAY_SIZE(options)
 	};
 	struct attack attack = { 0 };
-	unsigned long long seconds;
+	unsigned long long seconds, wanted = 0;
 	int words, parsed;
 
 	log_init(command.program);
 	parsed = options_parse(&command, argc, argv, &words);
 	if (parsed != OPTIONS_RUN)
 		return parsed;
-	if (words < 3 || words > PROCESSES_MAX + 2 || options_number(argv[2], 1, 3600, &seconds)) {
+	if (words < 3 || words > PROCESSES_MAX + 2 || options_number(argv[2], 1, 3600, &seconds) ||
+	    (until && options_number(until, 1, (unsigned long long)words - 2, &wanted))) {
 		log_error("takes a pin directory, seconds and processes: see --help");
 		return EXIT_USAGE;
 	}
@@ -463,6 +479,7 @@ int main(int argc, char **argv)
 	attack.walks = !passive;
 	attack.only_mappings = only_mappings;
 	attack.hoards = hoards;
+	attack.wanted = (unsigned int)wanted;
 	for (int i = 3; i <= words; i++) {
 		struct seen *seen = &attack.seen[attack.count++];
 
