@@ -4,9 +4,6 @@
 # Where the time of a capture's threads went, and who they waited for, beside what the kernel counted of them, of the hogs'
 # cgroups and of their quota.
 
-# A daemon that waits for a CPU reads the accounts later than its capture ends.
-# bats file_tags=alone
-
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/truth.bash"
 source "$BATS_TEST_DIRNAME/accounts.bash"
@@ -180,6 +177,8 @@ has_peer() {
 	((($(account sleep) + $(account peer)) * 100 >= 65 * 97 * SPAN))
 }
 
+# other programs that use the disk are blamed, too
+# bats test_tags=alone
 @test "a thread that writes to a disk waits for it" {
 	own_workload io_hog
 	load

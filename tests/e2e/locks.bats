@@ -4,9 +4,6 @@
 # What is a wait for a lock, and what is none, in programs of several languages: three of four threads that want the same lock wait
 # for it, and threads of an idle pool wait for none. tests/workloads/locks has the programs.
 
-# A daemon that waits for a CPU reads the accounts later than its capture ends.
-# bats file_tags=alone
-
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/accounts.bash"
 

@@ -3,9 +3,6 @@
 #
 # Who ended the waits of the targets' threads: workloads whose wakers are known, and what another tool says of them.
 
-# A busy host has no budget for the stacks of all wakers, and what the workload measures contains its waits for a CPU.
-# bats file_tags=alone
-
 source "$BATS_TEST_DIRNAME/lib.bash"
 
 setup() {
