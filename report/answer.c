@@ -61,6 +61,20 @@ const char *answer_say_name(struct answer *answer, const char *name, const char 
 	return answer_say_line(answer, &line);
 }
 
+const char *answer_say_word(struct answer *answer, const char *name, const char *format, ...)
+{
+	_cleanup_free_ char *word = shell_quote(name);
+	const char *text, *at;
+	va_list arguments;
+
+	va_start(arguments, format);
+	text = keep_formatted(answer, format, arguments);
+	va_end(arguments);
+	at = text && word ? strstr(text, ANSWER_NAME) : NULL;
+	return at ? answer_say(answer, "%.*s%s%s", (int)(at - text), text, word, at + strlen(ANSWER_NAME))
+		  : NULL;
+}
+
 const char *answer_unit_of(const char *cgroup)
 {
 	const char *slash = strrchr(cgroup, '/');

@@ -62,6 +62,10 @@ const char *answer_say(struct answer *answer, const char *format, ...) __attribu
 const char *answer_say_name(struct answer *answer, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same with the name as one word of a shell (shell_quote.h), as long as it is. */
+const char *answer_say_word(struct answer *answer, const char *name, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* The line, kept with the answer, in the columns that it has. NULL without memory. */
 struct line;
 const char *answer_say_line(struct answer *answer, const struct line *line);

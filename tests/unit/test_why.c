@@ -1000,6 +1000,11 @@ START_TEST(a_limit_that_was_raised_is_not_raised_again)
 	put_host_file("mount/system.slice/nginx.service/cgroup.controllers", "");
 	put_host_file("mount/system.slice/nginx.service/cpu.max", "60000 100000\n");
 	expect_remedy(true, "raise the quota of nginx.service from 0.60 to 0.90 CPUs", "CPUQuota=90%");
+	/* a quota is one of its own period, and not of that of the capture; a file is given both */
+	put_host_file("mount/system.slice/nginx.service/cpu.max", "30000 50000\n");
+	expect_remedy(true, "raise the quota of nginx.service from 0.60 to 0.90 CPUs", "CPUQuota=90%");
+	expect_remedy(false, "raise the quota of nginx.service from 0.60 to 0.90 CPUs",
+		      "echo '90000 100000' > mount/system.slice/nginx.service/cpu.max");
 	put_host_file("mount/system.slice/nginx.service/cpu.max", "max 100000\n");
 	expect_remedy(true, "the quota of nginx.service was raised since: see whether it comes back",
 		      "--section capture,pressure");
