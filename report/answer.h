@@ -34,7 +34,6 @@ struct answer {
 	const char *stored; /* the verdict that was stored, if it is another one */
 	int64_t stored_version;
 	struct code_place place;
-	struct code_party place_of; /* program NULL: of all targets */
 	const char *place_waits; /* the resource that was waited for there, "" for whatever; NULL: it ran */
 	bool place_is_others;    /* of a program that is no target */
 	const char *goes_on;     /* a word of goes_on.h */

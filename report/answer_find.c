@@ -73,40 +73,29 @@ static int judge(struct answer *answer)
 
 /* ---- where in the code ---- */
 
-static struct code_party party_of_victim(const struct verdict_victim *victim)
-{
-	return victim ? (struct code_party){ .program = victim->program,
-					     .unit = victim->unit,
-					     .cgroup = victim->cgroup }
-		      : (struct code_party){ 0 };
-}
-
-/* Whom, and in what: a resource that is waited for, "" for whatever, NULL for running. Returns false: it is nobody's code. */
-static bool place_to_find(const struct answer *answer, struct code_party *ret_party, const char **ret_waits)
+/*
+ * Whom, and in what: a resource that is waited for, "" for whatever, NULL for running. Stores NULL for all targets. Returns false:
+ * it is nobody's code.
+ */
+static bool place_to_find(const struct answer *answer, const struct verdict_who **ret_who,
+			  const char **ret_waits)
 {
 	const struct verdict *verdict = &answer->judged.verdict;
 	const struct verdict_party *named = verdict->blamed_count ? verdict->blamed[0].party : NULL;
 
-	*ret_party = party_of_victim(verdict->victim);
+	*ret_who = verdict->victim && verdict->victim->who.program ? &verdict->victim->who : NULL;
 	*ret_waits = NULL;
 	if (!answer->has_verdict)
 		return true;
 	switch (verdict->kind) {
 	case VERDICT_NEIGHBOUR:
 	case VERDICT_NEIGHBOURS:
-		if (!named || !named->program)
-			return false;
-		*ret_party = (struct code_party){ .program = named->program,
-						  .unit = named->unit,
-						  .cgroup = named->cgroup,
-						  .is_kernel = named->role == ROLE_KERNEL };
-		return true;
+		*ret_who = named ? &named->who : NULL;
+		return named && named->who.program;
 	case VERDICT_KILL:
 	case VERDICT_MEMORY_SHORTAGE:
 		if (verdict->grown)
-			*ret_party = (struct code_party){ .program = verdict->grown->program,
-							  .unit = verdict->grown->unit,
-							  .cgroup = verdict->grown->cgroup };
+			*ret_who = verdict->grown->who.program ? &verdict->grown->who : NULL;
 		else
 			*ret_waits = "memory";
 		return true;
@@ -139,25 +128,27 @@ static bool place_to_find(const struct answer *answer, struct code_party *ret_pa
 /* A neighbour may be a target, too: of a rule for the whole host all are. */
 static int find_place(struct answer *answer)
 {
-	const struct code_party *of = &answer->place_of;
-	bool is_wanted = place_to_find(answer, &answer->place_of, &answer->place_waits);
-	bool is_anybody = !of->program;
-	int result = 0;
+	const struct verdict *verdict = &answer->judged.verdict;
+	const struct verdict_who *who;
+	bool is_wanted = place_to_find(answer, &who, &answer->place_waits);
+	bool is_kernel = is_wanted && verdict->blamed_count && who == &verdict->blamed[0].party->who &&
+			 verdict->blamed[0].party->role == ROLE_KERNEL;
+	int result;
 
-	if (is_wanted)
-		result = code_place_find(answer->profile, is_anybody ? NULL : of, answer->place_waits,
-					 &answer->place);
-	if (!result && is_wanted && answer->place_waits && !answer->place.stacks_count) {
+	if (!is_wanted)
+		return 0;
+	result = code_place_find(answer->profile, who, is_kernel, answer->place_waits, &answer->place);
+	if (!result && answer->place_waits && !answer->place.stacks_count) {
 		answer->place_waits = NULL;
-		result = code_place_find(answer->profile, is_anybody ? NULL : of, NULL, &answer->place);
+		result = code_place_find(answer->profile, who, is_kernel, NULL, &answer->place);
 	}
-	if (result || !is_wanted || is_anybody || answer->place.stacks_count)
+	if (result || !who || answer->place.stacks_count)
 		return result;
 	if (profile_load(answer->report->database, answer->report->capture_id, PROFILE_OF_OTHERS,
 			 &answer->others) < 0)
 		return -EIO;
 	answer->place_is_others = true;
-	return code_place_find(&answer->others, of, NULL, &answer->place);
+	return code_place_find(&answer->others, who, is_kernel, NULL, &answer->place);
 }
 
 /* ---- all of it ---- */

@@ -82,10 +82,11 @@ static uint64_t waited_ns(const struct verdict_facts *facts, const struct verdic
 /* As the column `party` of view blame_share. */
 static const char *party_name(struct answer *answer, const struct verdict_party *party)
 {
-	const char *place = party->unit ? party->unit : party->cgroup;
+	const char *place = verdict_place(&party->who);
 
-	if (party->program)
-		return answer_say(answer, "%s%s%s", party->program, place ? " in " : "", place ? place : "");
+	if (party->who.program)
+		return answer_say(answer, "%s%s%s", party->who.program, place ? " in " : "",
+				  place ? place : "");
 	return party->role == ROLE_QUOTA || party->role == ROLE_UNKNOWN ? party->where : NULL;
 }
 
@@ -106,16 +107,17 @@ static struct rows *blame_rows(struct answer *answer)
 		if (&facts->victims[party->victim] != victim)
 			continue;
 		result = rows_add(
-			rows, (struct value[]){
-				      value_number(answer->report->capture_id), value_text(victim->text),
-				      value_text(account_names[party->wait]),
-				      value_text(blame_role_names[party->role]),
-				      value_text(party_name(answer, party)), value_number((int64_t)party->ns),
-				      value_percent((int64_t)party->ns, (int64_t)waited_ns(facts, party)),
-				      value_text(party->program), value_text(party->unit),
-				      value_text(party->cgroup), number_if(party->tgid, party->tgid),
-				      number_if(party->processes, party->processes), value_text(party->where),
-				      value_text(party->then_account) });
+			rows,
+			(struct value[]){
+				value_number(answer->report->capture_id), value_text(victim->text),
+				value_text(account_names[party->wait]),
+				value_text(blame_role_names[party->role]),
+				value_text(party_name(answer, party)), value_number((int64_t)party->ns),
+				value_percent((int64_t)party->ns, (int64_t)waited_ns(facts, party)),
+				value_text(party->who.program), value_text(party->who.unit),
+				value_text(party->who.cgroup), number_if(party->who.tgid, party->who.tgid),
+				number_if(party->who.processes, party->who.processes),
+				value_text(party->where), value_text(party->then_account) });
 	}
 	return filled(rows, result);
 }
@@ -190,39 +192,38 @@ int answer_rows(struct answer *answer, struct rows *ret_rows)
 	if (result)
 		return result;
 	result = rows_add(
-		&rows,
-		(struct value[]){
-			value_number(answer->report->capture_id),
-			value_text(answer->hostname),
-			value_text(judged ? verdict_kind_names[verdict->kind] : NULL),
-			number_if(judged, VERDICT_VERSION),
-			value_text(answer->stored),
-			value_text(verdict->victim ? verdict->victim->text : NULL),
-			value_rows(parts[0]),
-			value_text(waited ? account_names[verdict->wait] : NULL),
-			number_if(waited, (int64_t)verdict->waited_ns),
-			value_rows(parts[1]),
-			value_rows(parts[2]),
-			real_if(waited, verdict->blamed_percent),
-			real_if(waited, verdict->own_percent),
-			value_text(judged ? verdict->limit_cgroup : NULL),
-			value_text(judged ? verdict->limit_name : NULL),
-			number_if(judged && verdict->limit_value >= 0, verdict->limit_value),
-			value_text(verdict->kill ? verdict->kill->comm : NULL),
-			number_if(verdict->kill, verdict->kill ? verdict->kill->tgid : 0),
-			value_text(verdict->kill ? verdict->kill->how : NULL),
-			value_text(judged && *verdict->not_examined ? verdict->not_examined : NULL),
-			real_if(facts->lost_percent >= 0, facts->lost_percent),
-			value_text(facts->lost_reason),
-			value_text(place->stacks_count ? place->function : NULL),
-			number_if(place->stacks_count, place->stack_ids[0]),
-			number_if(answer->resource, answer->onset_at),
-			value_text(answer->goes_on),
-			value_row(parts[3]),
-			value_text(judged ? answer_say(answer, "%s",
-						       verdict_headline_text(facts, verdict, 0, headline))
-					  : NULL),
-			value_rows(parts[4]) });
+		&rows, (struct value[]){
+			       value_number(answer->report->capture_id),
+			       value_text(answer->hostname),
+			       value_text(judged ? verdict_kind_names[verdict->kind] : NULL),
+			       number_if(judged, VERDICT_VERSION),
+			       value_text(answer->stored),
+			       value_text(verdict->victim ? verdict->victim->text : NULL),
+			       value_rows(parts[0]),
+			       value_text(waited ? account_names[verdict->wait] : NULL),
+			       number_if(waited, (int64_t)verdict->waited_ns),
+			       value_rows(parts[1]),
+			       value_rows(parts[2]),
+			       real_if(waited, verdict->blamed_percent),
+			       real_if(waited, verdict->own_percent),
+			       value_text(judged ? verdict->limit_cgroup : NULL),
+			       value_text(judged ? verdict->limit_name : NULL),
+			       number_if(judged && verdict->limit_value >= 0, verdict->limit_value),
+			       value_text(verdict->kill ? verdict->kill->who.program : NULL),
+			       number_if(verdict->kill, verdict->kill ? verdict->kill->who.tgid : 0),
+			       value_text(verdict->kill ? verdict->kill->how : NULL),
+			       value_text(judged && *verdict->not_examined ? verdict->not_examined : NULL),
+			       real_if(facts->lost_percent >= 0, facts->lost_percent),
+			       value_text(facts->lost_reason),
+			       value_text(place->stacks_count ? place->function : NULL),
+			       number_if(place->stacks_count, place->stack_ids[0]),
+			       number_if(answer->resource, answer->onset_at),
+			       value_text(answer->goes_on),
+			       value_row(parts[3]),
+			       value_text(judged ? answer_say(answer, "%s",
+							      verdict_headline_text(facts, verdict, headline))
+						 : NULL),
+			       value_rows(parts[4]) });
 	if (!result)
 		*ret_rows = rows;
 	else

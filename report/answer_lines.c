@@ -131,10 +131,7 @@ static const char *say_victim(struct answer *answer)
 	for (uint8_t i = 0; i < ACCOUNTS; i++)
 		all += (double)victim->ns[i];
 	count = order_accounts(answer, order);
-	line_name(&line, victim->program ? victim->program : victim->text);
-	line_words(&line, "%s", victim->program && (victim->unit || victim->cgroup) ? " in " : "");
-	if (victim->program)
-		line_name(&line, victim->unit ? victim->unit : victim->cgroup);
+	verdict_say_victim(&line, victim);
 	line_words(&line, ": %" PRIu64 " %s, %s", victim->threads,
 		   plural(victim->threads, "thread", "threads"), duration(all, time));
 	for (uint32_t i = 0; i < count; i++)
@@ -146,16 +143,14 @@ static const char *say_victim(struct answer *answer)
 /* "backup[201] in backup.service: 64 %, 2.56 s; its own threads 3 %" */
 static const char *say_blamed(struct answer *answer, const struct verdict_blamed *blamed, bool with_own)
 {
-	size_t columns = answer_columns(answer);
-	char name[VERDICT_TEXT_BYTES], numbers[96], time[32];
-	size_t bytes = (size_t)snprintf(numbers, sizeof(numbers), ": %.0f %%, %s", blamed->percent,
-					duration((double)blamed->party->ns, time));
+	struct line line = { 0 };
+	char time[32];
 
+	verdict_say_party(&line, blamed->party);
+	line_words(&line, ": %.0f %%, %s", blamed->percent, duration((double)blamed->party->ns, time));
 	if (with_own)
-		bytes += (size_t)snprintf(numbers + bytes, sizeof(numbers) - bytes,
-					  "; its own threads %.0f %%", answer->judged.verdict.own_percent);
-	return answer_say(answer, "%s%s",
-			  verdict_party_text(blamed->party, columns ? columns - bytes : 0, name), numbers);
+		line_words(&line, "; its own threads %.0f %%", answer->judged.verdict.own_percent);
+	return answer_say_line(answer, &line);
 }
 
 static const char *say_lock_code(struct answer *answer)
@@ -204,35 +199,28 @@ static const char *say_since(struct answer *answer)
 		answer->is_older ? " or more" : "");
 }
 
-typedef char *verdict_write(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			    char into[VERDICT_TEXT_BYTES]);
-
 /* From this share on, stacks that are not whole make `code` less certain. They judge nobody. */
 #define NOT_WHOLE_PERCENT 5.0
 
-/* What two lines have room for, where one has not. */
-static const char *say_words(struct answer *answer, verdict_write *write, const char *more)
+static const char *say_words(struct answer *answer, verdict_say *say)
 {
-	const struct verdict_facts *facts = &answer->judged.facts;
-	size_t columns = answer_columns(answer), bytes = strlen(more);
-	char text[VERDICT_TEXT_BYTES];
+	struct line line = { 0 };
 
-	write(facts, &answer->judged.verdict, columns ? columns - bytes : 0, text);
-	if (columns && format_columns(text) + bytes > columns)
-		write(facts, &answer->judged.verdict, 2 * columns - bytes - BREAK_COLUMNS, text);
-	return answer_say(answer, "%s%s", text, more);
+	say(&line, &answer->judged.facts, &answer->judged.verdict);
+	return say_two_lines(answer, &line);
 }
 
 static const char *say_certain(struct answer *answer)
 {
 	double percent = not_whole_percent(answer->profile);
-	char stacks[64] = "";
+	struct line line = { 0 };
 
 	if (!answer->has_verdict)
 		return "nothing was judged";
+	verdict_say_certainty(&line, &answer->judged.facts, &answer->judged.verdict);
 	if (percent >= NOT_WHOLE_PERCENT)
-		snprintf(stacks, sizeof(stacks), "; %.0f %% of stacks not whole", percent);
-	return say_words(answer, verdict_certainty_text, stacks);
+		line_words(&line, "; %.0f %% of stacks not whole", percent);
+	return say_two_lines(answer, &line);
 }
 
 static const char *say_judged(struct answer *answer)
@@ -323,7 +311,7 @@ static void add_culprit(struct answer *answer)
 	}
 	if (is_crowd || verdict->blamed_count < 2)
 		add_wrapped(answer, verdict->kind == VERDICT_KILL ? "grew" : "culprit", LAYOUT_STRONG,
-			    say_words(answer, verdict_culprit_text, ""));
+			    say_words(answer, verdict_say_culprit));
 	if (is_crowd || verdict->blamed_count > 1)
 		add_several(answer, is_crowd);
 }
@@ -336,7 +324,7 @@ bool answer_lines_make(struct answer *answer, const char *still)
 
 	add_line(answer, NULL, is_alarm ? LAYOUT_ALARM : LAYOUT_STRONG, say_headline(answer));
 	if (is_kill && answer->judged.verdict.kill)
-		add_wrapped(answer, "killed", LAYOUT_STRONG, say_words(answer, verdict_kill_text, ""));
+		add_wrapped(answer, "killed", LAYOUT_STRONG, say_words(answer, verdict_say_kill));
 	if (is_kill)
 		add_culprit(answer);
 	if (shortage)

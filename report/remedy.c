@@ -126,7 +126,7 @@ static int64_t wanted_percent(const struct search *search, const char *cgroup)
 	for (uint32_t i = 0; i < facts->victims_count; i++) {
 		const struct verdict_victim *victim = &facts->victims[i];
 
-		if (victim->cgroup && cgroup_is_within(victim->cgroup, cgroup))
+		if (victim->who.cgroup && cgroup_is_within(victim->who.cgroup, cgroup))
 			wanted += (double)victim->ns[ACCOUNT_RAN] + (double)victim->ns[ACCOUNT_THROTTLED] +
 				  (double)victim->ns[ACCOUNT_QUEUED];
 	}
@@ -183,7 +183,7 @@ static struct remedy find_limit(const struct search *search)
 {
 	const struct verdict_victim *victim = search->verdict->victim;
 	const char *known = search->verdict->limit_cgroup ? answer_unit_of(search->verdict->limit_cgroup)
-			    : victim                      ? victim->unit
+			    : victim                      ? victim->who.unit
 							  : NULL;
 
 	if (!known || !shell_is_unit(known) || (search->host->is_here && !search->host->has_systemd))
@@ -242,8 +242,8 @@ static struct remedy limit_growth(const struct search *search)
 	int64_t bytes, now;
 	char high[32];
 
-	if (!grown || !grown->cgroup || !search->victim_cgroup ||
-	    !place_own(grown->cgroup, search->victim_cgroup, &place) || grown->rss_bytes > INT64_MAX / 4)
+	if (!grown || !grown->who.cgroup || !search->victim_cgroup ||
+	    !place_own(grown->who.cgroup, search->victim_cgroup, &place) || grown->rss_bytes > INT64_MAX / 4)
 		return look;
 	bytes = grown->grown_bytes < grown->rss_bytes ? (int64_t)(grown->rss_bytes - grown->grown_bytes) : 0;
 	bytes = round_up(bytes < (int64_t)grown->rss_bytes / 2 ? (int64_t)grown->rss_bytes / 2 : bytes);
@@ -275,7 +275,7 @@ struct used {
 static struct used used_by(const struct search *search, const struct verdict_party *culprit)
 {
 	struct report *report = search->answer->report;
-	const char *texts[] = { culprit->program, culprit->unit ? culprit->unit : culprit->cgroup };
+	const char *texts[] = { culprit->who.program, verdict_place(&culprit->who) };
 	_cleanup_query_ struct query query = query_begin(report->database, used_sql, report->capture_id, 0);
 	double span_s;
 
@@ -300,9 +300,9 @@ static int64_t victim_tgid(const struct search *search)
 		"AND p.comm = ?2 ORDER BY u.cpu_ns DESC LIMIT 1",
 		report->capture_id, 0);
 
-	if (query.statement && victim->program)
-		sqlite3_bind_text(query.statement, 2, victim->program, -1, SQLITE_STATIC);
-	return victim->program && query_next(&query) ? query_number(&query, "tgid") : 0;
+	if (query.statement && victim->who.program)
+		sqlite3_bind_text(query.statement, 2, victim->who.program, -1, SQLITE_STATIC);
+	return victim->who.program && query_next(&query) ? query_number(&query, "tgid") : 0;
 }
 
 /*
@@ -314,32 +314,32 @@ static struct remedy lower_priority(const struct search *search, const struct ve
 	struct answer *answer = search->answer;
 	struct remedy look =
 		look_at(search,
-			say_name(answer, culprit->program,
+			say_name(answer, culprit->who.program,
 				 "start " ANSWER_NAME " in a unit or cgroup of its own, with a low weight"),
 			"groups,others");
 	const struct host *host = search->host;
 	int64_t group = -1;
 
-	if (culprit->tgid <= 1)
+	if (culprit->who.tgid <= 1)
 		return look;
-	if (host->is_here && !host_has_process(host, culprit->tgid, culprit->program))
+	if (host->is_here && !host_has_process(host, culprit->who.tgid, culprit->who.program))
 		return look_at(search,
 			       say(answer, "%s[%" PRId64 "] has ended: nothing is to be changed now",
-				   culprit->program, culprit->tgid),
+				   culprit->who.program, culprit->who.tgid),
 			       "groups,others");
-	if (host->is_here && !host_cpu_controlled(host, culprit->cgroup))
-		group = host_autogroup(host, culprit->tgid);
+	if (host->is_here && !host_cpu_controlled(host, culprit->who.cgroup))
+		group = host_autogroup(host, culprit->who.tgid);
 	if (group >= 0 && group != host_autogroup(host, victim_tgid(search)))
 		return (struct remedy){
 			.text = say(answer, "lower the priority of the session of %s[%" PRId64 "]",
-				    culprit->program, culprit->tgid),
-			.command = say(answer, "echo 10 > /proc/%" PRId64 "/autogroup", culprit->tgid),
+				    culprit->who.program, culprit->who.tgid),
+			.command = say(answer, "echo 10 > /proc/%" PRId64 "/autogroup", culprit->who.tgid),
 			.changes = true,
 		};
 	return (struct remedy){
 		.text = say(answer, "lower the priority of %s[%" PRId64 "]: no cgroup parts them",
-			    culprit->program, culprit->tgid),
-		.command = say(answer, "renice -n 10 -p %" PRId64, culprit->tgid),
+			    culprit->who.program, culprit->who.tgid),
+		.command = say(answer, "renice -n 10 -p %" PRId64, culprit->who.tgid),
 		.changes = true,
 	};
 }
@@ -352,7 +352,8 @@ static struct remedy set_quota(const struct search *search, const struct verdict
 	struct place_change change;
 	struct place place;
 
-	if (!place_own(culprit->cgroup, search->victim_cgroup, &place) || percent < 1 || percent > QUOTA_MOST)
+	if (!place_own(culprit->who.cgroup, search->victim_cgroup, &place) || percent < 1 ||
+	    percent > QUOTA_MOST)
 		return otherwise;
 	now = search->host->is_here ? host_quota_percent(search->host, place.path) : -1;
 	if (now > 0 && now <= percent)
@@ -374,8 +375,9 @@ static struct remedy lower_weight(const struct search *search, const struct verd
 	int64_t weight = disk_file && place->is_unit ? in_force(search, place, "io.weight") : -1;
 	const char *value;
 	char now[32] = "";
-	bool is_itself = !strcmp(culprit->cgroup, place->path) ||
-			 (place->is_unit && culprit->unit && !strcmp(place_name(place), culprit->unit));
+	bool is_itself =
+		!strcmp(culprit->who.cgroup, place->path) ||
+		(place->is_unit && culprit->who.unit && !strcmp(place_name(place), culprit->who.unit));
 
 	if (weight < 0)
 		weight = in_force(search, place, file);
@@ -399,7 +401,7 @@ static struct remedy lower_weight(const struct search *search, const struct verd
 								    1024 * weight / DEFAULT_WEIGHT) },
 			    say_name(search->answer, place_name(place),
 				     "give " ANSWER_NAME "%s%s%s %s weight %d%s%s",
-				     is_itself ? "" : ", where ", is_itself ? "" : culprit->program,
+				     is_itself ? "" : ", where ", is_itself ? "" : culprit->who.program,
 				     is_itself ? "" : " is,", of, (int)weight, now, of_pod(place)),
 			    otherwise);
 }
@@ -408,7 +410,7 @@ static struct remedy less_cpu(const struct search *search, const struct verdict_
 {
 	struct place place;
 
-	if (!place_sibling(culprit->cgroup, search->victim_cgroup, &place))
+	if (!place_sibling(culprit->who.cgroup, search->victim_cgroup, &place))
 		return lower_priority(search, culprit);
 	return place_is_shared(&place)
 		       ? set_quota(search, culprit)
@@ -420,7 +422,7 @@ static struct remedy limit_bandwidth(const struct search *search, const struct v
 {
 	const char *disk = search->facts->disk.name;
 	struct remedy look = look_at(search,
-				     say_name(search->answer, culprit->program,
+				     say_name(search->answer, culprit->who.program,
 					      "have " ANSWER_NAME " read and write less: see what it does"),
 				     "bytes,groups,cgroup_bytes,others");
 	struct used used = used_by(search, culprit);
@@ -431,7 +433,7 @@ static struct remedy limit_bandwidth(const struct search *search, const struct v
 	struct place place;
 	char device[96], number[32];
 
-	if (!place_own(culprit->cgroup, search->victim_cgroup, &place) || !disk ||
+	if (!place_own(culprit->who.cgroup, search->victim_cgroup, &place) || !disk ||
 	    used.read + used.written < MIB)
 		return look;
 	mib = mib < 1 ? 1 : mib;
@@ -454,7 +456,7 @@ static struct remedy less_io(const struct search *search, const struct verdict_p
 		   *file = search->host->is_here && disk ? host_disk_weight_file(search->host, disk) : NULL;
 	struct place place;
 
-	return file && place_sibling(culprit->cgroup, search->victim_cgroup, &place) &&
+	return file && place_sibling(culprit->who.cgroup, search->victim_cgroup, &place) &&
 			       !place_is_shared(&place)
 		       ? lower_weight(search, culprit, &place, file, limit)
 		       : limit;
@@ -466,21 +468,21 @@ static struct remedy less_for_neighbour(const struct search *search)
 	const struct verdict *verdict = search->verdict;
 	const struct verdict_party *culprit = verdict->blamed_count ? verdict->blamed[0].party : NULL;
 
-	if (!culprit || !culprit->program)
+	if (!culprit || !culprit->who.program)
 		return look_at(search, "find out who they are: root's policy or their short lives hide them",
 			       "machine,groups,others");
 	if (culprit->role == ROLE_RECORDER)
 		return look_at(search, "bourdon itself: have it record less, by policy.conf or the rules",
 			       "machine,groups,others");
-	if (culprit->tgid == 1)
+	if (culprit->who.tgid == 1)
 		return look_at(search, "see what the first process of the host works for", "others,groups");
 	if (culprit->role == ROLE_KERNEL)
 		return look_at(search,
-			       say_name(search->answer, culprit->program,
+			       say_name(search->answer, culprit->who.program,
 					"find out what the kernel thread " ANSWER_NAME
 					" works for: see its stacks"),
 			       "others,groups,interrupts");
-	if (!culprit->cgroup || !strcmp(culprit->cgroup, "/") || !search->victim_cgroup)
+	if (!culprit->who.cgroup || !strcmp(culprit->who.cgroup, "/") || !search->victim_cgroup)
 		return verdict->wait == ACCOUNT_QUEUED
 			       ? lower_priority(search, culprit)
 			       : look_at(search, "find the cgroup of the culprit: it is not known",
@@ -590,9 +592,9 @@ int remedy_find(struct answer *answer, struct remedy *ret_remedy)
 			return -ENOMEM;
 		search.host = &host;
 	}
-	search.victim_cgroup = verdict->kill && verdict->kill->cgroup       ? verdict->kill->cgroup
-			       : verdict->victim && verdict->victim->cgroup ? verdict->victim->cgroup
-									    : answer->cgroup;
+	search.victim_cgroup = verdict->kill && verdict->kill->who.cgroup       ? verdict->kill->who.cgroup
+			       : verdict->victim && verdict->victim->who.cgroup ? verdict->victim->who.cgroup
+										: answer->cgroup;
 	remedy = find(&search);
 	if (answer->report->database->failed)
 		return -EIO;

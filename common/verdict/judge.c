@@ -183,23 +183,18 @@ static bool is_of_crowd(const struct verdict_facts *facts, const struct verdict 
 {
 	const struct verdict_party *of = &facts->parties[party];
 
-	return of->program && &facts->victims[of->victim] == verdict->victim && of->wait == verdict->wait &&
-	       sums_is_neighbour(of);
+	return of->who.program && &facts->victims[of->victim] == verdict->victim &&
+	       of->wait == verdict->wait && sums_is_neighbour(of);
 }
 
 static bool is_first_of_place(const struct verdict_facts *facts, const struct verdict *verdict,
 			      uint32_t party)
 {
-	const struct verdict_party *of = &facts->parties[party];
-	const char *place = of->unit ? of->unit : of->cgroup;
+	const char *place = verdict_place(&facts->parties[party].who);
 
-	for (uint32_t i = 0; i < party && place; i++) {
-		const struct verdict_party *before = &facts->parties[i];
-
-		if (is_of_crowd(facts, verdict, i) &&
-		    is_same(before->unit ? before->unit : before->cgroup, place))
+	for (uint32_t i = 0; i < party && place; i++)
+		if (is_of_crowd(facts, verdict, i) && is_same(verdict_place(&facts->parties[i].who), place))
 			return false;
-	}
 	return place;
 }
 
@@ -268,7 +263,7 @@ static void find_quota(const struct verdict_facts *facts, const struct verdict_p
 {
 	if (!party)
 		return;
-	verdict->limit_cgroup = party->cgroup ? party->cgroup : party->where;
+	verdict->limit_cgroup = party->who.cgroup ? party->who.cgroup : party->where;
 	verdict->limit_name = is_v1(verdict->limit_cgroup) ? "cpu.cfs_quota_us" : "cpu.max";
 	for (uint32_t i = 0; i < facts->limits_count; i++)
 		if (is_same(facts->limits[i].name, "cpu.max") &&
@@ -282,7 +277,7 @@ static bool is_memory_limit(const struct verdict_limit *limit, const struct verd
 {
 	if (is_same(limit->name, "cpu.max") || (cgroup && !is_same(limit->cgroup, cgroup)))
 		return false;
-	return limit->is_concluded ? victim && is_in(victim->cgroup, limit->cgroup) : limit->met;
+	return limit->is_concluded ? victim && is_in(victim->who.cgroup, limit->cgroup) : limit->met;
 }
 
 /* The limit that was met most often; where none was counted, of the cgroups that were scanned. */
@@ -298,7 +293,7 @@ static const struct verdict_limit *find_memory_limit(const struct verdict_facts 
 static const struct verdict_growth *first_grown(const struct verdict_facts *facts, const char *within)
 {
 	for (uint32_t i = 0; i < facts->grown_count; i++)
-		if (!within || is_in(facts->grown[i].cgroup, within))
+		if (!within || is_in(facts->grown[i].who.cgroup, within))
 			return facts->grown[i].grown_bytes >= GROWTH_BYTES ? &facts->grown[i] : NULL;
 	return NULL;
 }
@@ -337,7 +332,7 @@ static bool decide_limit(const struct verdict_facts *facts, struct verdict *verd
 	unsigned int waits = waits_beside(facts, verdict->wait);
 	const struct sums sums = sums_make(facts, verdict->victim, WAIT(ACCOUNT_MEMORY));
 	const struct verdict_party *first = sums.limit.first;
-	const char *cgroup = first && first->cgroup ? first->cgroup : first ? first->where : NULL;
+	const char *cgroup = first && first->who.cgroup ? first->who.cgroup : first ? first->where : NULL;
 	const struct verdict_limit *limit = find_memory_limit(facts, verdict->victim, cgroup);
 	uint64_t ns = sums.limit.ns, all_ns = sum_of(verdict->victim->ns, waits);
 	bool is_read_again = (waits & WAIT(ACCOUNT_IO)) && is_refaulting(facts) &&
@@ -361,23 +356,16 @@ static bool decide_limit(const struct verdict_facts *facts, struct verdict *verd
 
 /* ---- a kill ---- */
 
-static bool is_of(const struct verdict_kill *kill, const char *program, const char *unit, const char *cgroup)
-{
-	return is_same(kill->comm, program) &&
-	       (kill->unit || unit ? is_same(kill->unit, unit) : is_same(kill->cgroup, cgroup));
-}
-
 /* Whose memory grew by as much as the killed process held, or more, where memory was short; or the killed program itself. */
 static const struct verdict_growth *grown_before(const struct verdict_facts *facts,
 						 const struct verdict_kill *kill)
 {
 	const char *within = kill->limit_bytes < 0       ? NULL
-			     : is_v1(kill->limit_cgroup) ? kill->cgroup
+			     : is_v1(kill->limit_cgroup) ? kill->who.cgroup
 							 : kill->limit_cgroup;
 	const struct verdict_growth *grown = first_grown(facts, within);
 
-	if (grown && grown->grown_bytes < kill->rss_bytes &&
-	    !is_of(kill, grown->program, grown->unit, grown->cgroup))
+	if (grown && grown->grown_bytes < kill->rss_bytes && !verdict_is_same(&kill->who, &grown->who))
 		return NULL;
 	return grown;
 }
@@ -391,7 +379,7 @@ static bool decide_kill(const struct verdict_facts *facts, struct verdict *verdi
 	/* a kill waits for nothing */
 	verdict->wait = ACCOUNTS;
 	for (uint32_t i = 0; i < facts->victims_count && kill; i++)
-		if (is_of(kill, facts->victims[i].program, facts->victims[i].unit, facts->victims[i].cgroup))
+		if (verdict_is_same(&kill->who, &facts->victims[i].who))
 			verdict->victim = &facts->victims[i];
 	if (kill) {
 		verdict->kill = kill;
@@ -437,14 +425,9 @@ static bool decide_negligible(const struct verdict_facts *facts, struct verdict 
 static const struct verdict_growth *growth_of(const struct verdict_facts *facts,
 					      const struct verdict_party *party)
 {
-	for (uint32_t i = 0; i < facts->grown_count && party; i++) {
-		const struct verdict_growth *grown = &facts->grown[i];
-
-		if (is_same(grown->program, party->program) &&
-		    (grown->unit || party->unit ? is_same(grown->unit, party->unit)
-						: is_same(grown->cgroup, party->cgroup)))
-			return grown;
-	}
+	for (uint32_t i = 0; i < facts->grown_count && party; i++)
+		if (verdict_is_same(&facts->grown[i].who, &party->who))
+			return &facts->grown[i];
 	return NULL;
 }
 

@@ -54,20 +54,20 @@ static double share(uint64_t part, uint64_t all)
 /* ---- who ---- */
 
 /* "backup ×4 in backup.service", "backup[201] in backup.service" */
-static void say_program(struct line *line, const char *program, int64_t tgid, int64_t processes,
-			const char *unit, const char *cgroup)
+void verdict_say_who(struct line *line, const struct verdict_who *who)
 {
-	line_name(line, program);
-	if (tgid > 0)
-		line_words(line, "[%" PRId64 "]", tgid);
-	else if (processes > 1)
-		line_words(line, " ×%" PRId64, processes);
-	if (unit || cgroup)
-		line_words(line, " in ");
-	line_name(line, unit ? unit : cgroup);
+	const char *place = verdict_place(who);
+
+	line_name(line, who->program);
+	if (who->tgid > 0)
+		line_words(line, "[%" PRId64 "]", who->tgid);
+	else if (who->processes > 1)
+		line_words(line, " ×%" PRId64, who->processes);
+	line_words(line, "%s", place ? " in " : "");
+	line_name(line, place);
 }
 
-static void say_party(struct line *line, const struct verdict_party *party)
+void verdict_say_party(struct line *line, const struct verdict_party *party)
 {
 	static const char *const of_role[BLAME_ROLES] = {
 		[ROLE_RECORDER] = "bourdon itself", [ROLE_IRQ] = "interrupts",
@@ -79,7 +79,9 @@ static void say_party(struct line *line, const struct verdict_party *party)
 		line_words(line, "%s", of_role[party->role]);
 	} else if (party->role == ROLE_QUOTA) {
 		line_words(line, "the quota of ");
-		line_name(line, party->cgroup ? party->cgroup : party->where ? party->where : "its cgroup");
+		line_name(line, party->who.cgroup ? party->who.cgroup
+				: party->where    ? party->where
+						  : "its cgroup");
 	} else if (party->role == ROLE_UNKNOWN) {
 		bool is_denied = party->where && !strcmp(party->where, "denied");
 
@@ -87,22 +89,23 @@ static void say_party(struct line *line, const struct verdict_party *party)
 			   is_denied ? "processes that root's policy denies"
 			   : party->wait == ACCOUNT_NETWORK && !party->where ? "another host"
 									     : "nobody known");
-	} else if (!party->program) {
+	} else if (!party->who.program) {
 		line_words(line, "small others");
 	} else {
 		if (party->role == ROLE_KERNEL)
-			line_words(line, "%s ",
-				   plural(party->processes > 1 ? 2 : 1, "kernel thread", "kernel threads"));
-		say_program(line, party->program, party->tgid, party->processes, party->unit, party->cgroup);
+			line_words(
+				line, "%s ",
+				plural(party->who.processes > 1 ? 2 : 1, "kernel thread", "kernel threads"));
+		verdict_say_who(line, &party->who);
 	}
 }
 
-static void say_victim(struct line *line, const struct verdict_victim *victim)
+void verdict_say_victim(struct line *line, const struct verdict_victim *victim)
 {
 	if (!victim)
 		line_words(line, "the targets");
-	else if (victim->program)
-		say_program(line, victim->program, 0, 0, victim->unit, victim->cgroup);
+	else if (victim->who.program)
+		verdict_say_who(line, &victim->who);
 	else
 		line_name(line, victim->text);
 }
@@ -111,7 +114,7 @@ static void say_growth(struct line *line, const struct verdict_growth *grown)
 {
 	char by[QUANTITY_BYTES];
 
-	say_program(line, grown->program, grown->tgid, grown->processes, grown->unit, grown->cgroup);
+	verdict_say_who(line, &grown->who);
 	line_words(line, " grew by %s", size(grown->grown_bytes, by));
 }
 
@@ -139,16 +142,17 @@ static void say_limit(struct line *line, const struct verdict *verdict)
 
 /* ---- the kill ---- */
 
-static void say_kill(struct line *line, const struct verdict *verdict)
+void verdict_say_kill(struct line *line, const struct verdict_facts *facts, const struct verdict *verdict)
 {
 	const struct verdict_kill *kill = verdict->kill;
 	char held[QUANTITY_BYTES];
 
+	(void)facts;
 	if (!kill) {
 		line_words(line, "a target was killed for lack of memory");
 		return;
 	}
-	say_program(line, kill->comm, kill->tgid, 1, kill->unit, kill->cgroup);
+	verdict_say_who(line, &kill->who);
 	line_words(line, ", %s, killed by %s", size(kill->rss_bytes, held),
 		   strcmp(kill->how, "oomd") ? "the kernel" : "systemd-oomd");
 	if (verdict->limit_name || verdict->limit_cgroup) {
@@ -180,7 +184,7 @@ static void say_all_blamed(struct line *line, const struct verdict *verdict)
 
 	for (uint32_t i = 0; i < verdict->blamed_count; i++) {
 		line_words(line, "%s", i ? ", " : "");
-		say_party(line, verdict->blamed[i].party);
+		verdict_say_party(line, verdict->blamed[i].party);
 		line_words(line, " %s", percent(verdict->blamed[i].percent, part));
 	}
 }
@@ -209,7 +213,7 @@ static void say_release(struct line *line, const struct verdict *verdict)
 
 	if (!blamed)
 		return;
-	say_party(line, blamed->party);
+	verdict_say_party(line, blamed->party);
 	line_words(line, " held it for %s of the wait", percent(blamed->percent, part));
 	line_words(line, "%s", blamed->party->where ? ", released in " : "");
 	line_name(line, blamed->party->where);
@@ -273,7 +277,7 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 
 	switch (verdict->kind) {
 	case VERDICT_NEGLIGIBLE:
-		say_victim(line, verdict->victim);
+		verdict_say_victim(line, verdict->victim);
 		line_words(line, " waited %s of its time",
 			   percent(share(verdict->waited_ns,
 					 verdict->waited_ns +
@@ -281,7 +285,7 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 				   part));
 		break;
 	case VERDICT_KILL:
-		say_kill(line, verdict);
+		verdict_say_kill(line, facts, verdict);
 		break;
 	case VERDICT_QUOTA:
 	case VERDICT_LIMIT:
@@ -291,7 +295,7 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 	case VERDICT_OWN_THREADS:
 	case VERDICT_NEIGHBOUR:
 		if (first(verdict))
-			say_party(line, first(verdict)->party);
+			verdict_say_party(line, first(verdict)->party);
 		say_took(line, verdict, "took");
 		break;
 	case VERDICT_LOCK:
@@ -310,7 +314,7 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 		break;
 	case VERDICT_OWN_IO:
 		line_words(line, "what ");
-		say_victim(line, verdict->victim);
+		verdict_say_victim(line, verdict->victim);
 		line_words(line, " reads and writes");
 		say_took(line, verdict, "is");
 		break;
@@ -331,7 +335,7 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 		break;
 	case VERDICT_PEER:
 		if (first(verdict))
-			say_party(line, first(verdict)->party);
+			verdict_say_party(line, first(verdict)->party);
 		line_words(line, " ended %s of the wait for other threads",
 			   percent(first(verdict) ? first(verdict)->percent : 0, part));
 		break;
@@ -345,14 +349,19 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 
 /* ---- whole lines ---- */
 
-char *verdict_headline_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
+void verdict_say_headline(struct line *line, const struct verdict_facts *facts, const struct verdict *verdict)
+{
+	line_words(line, "%s: ", verdict_kind_names[verdict->kind]);
+	say_sentence(line, facts, verdict);
+}
+
+char *verdict_headline_text(const struct verdict_facts *facts, const struct verdict *verdict,
 			    char into[VERDICT_TEXT_BYTES])
 {
 	struct line line = { 0 };
 
-	line_words(&line, "%s: ", verdict_kind_names[verdict->kind]);
-	say_sentence(&line, facts, verdict);
-	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
+	verdict_say_headline(&line, facts, verdict);
+	return line_write(&line, 0, into, VERDICT_TEXT_BYTES);
 }
 
 /* "4.2 s of 6.5 s (64 %)" */
@@ -370,7 +379,7 @@ static void say_blamed(struct line *line, const struct verdict *verdict)
 		say_all_blamed(line, verdict);
 		return;
 	}
-	say_party(line, verdict->blamed[0].party);
+	verdict_say_party(line, verdict->blamed[0].party);
 	say_part(line, verdict->blamed[0].party->ns, verdict);
 }
 
@@ -389,27 +398,24 @@ static void say_limit_met(struct line *line, const struct verdict *verdict)
 		line_words(line, ", %s read again", size(limit->refaulted_bytes, again));
 }
 
-char *verdict_culprit_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			   char into[VERDICT_TEXT_BYTES])
+void verdict_say_culprit(struct line *line, const struct verdict_facts *facts, const struct verdict *verdict)
 {
-	struct line line = { 0 };
-
 	switch (verdict->kind) {
 	case VERDICT_NEGLIGIBLE:
-		line_words(&line, "nobody");
+		line_words(line, "nobody");
 		break;
 	case VERDICT_KILL:
 		if (verdict->grown)
-			say_growth(&line, verdict->grown);
+			say_growth(line, verdict->grown);
 		else
-			line_words(&line, "no program grew by as much as was killed");
+			line_words(line, "no program grew by as much as was killed");
 		break;
 	case VERDICT_QUOTA:
-		say_limit_met(&line, verdict);
-		say_own(&line, verdict);
+		say_limit_met(line, verdict);
+		say_own(line, verdict);
 		break;
 	case VERDICT_LIMIT:
-		say_limit_met(&line, verdict);
+		say_limit_met(line, verdict);
 		break;
 	case VERDICT_OWN_THREADS:
 	case VERDICT_LOCK:
@@ -418,63 +424,41 @@ char *verdict_culprit_text(const struct verdict_facts *facts, const struct verdi
 	case VERDICT_OWN_IO:
 	case VERDICT_PEER:
 		if (!verdict->blamed_count) {
-			say_sentence(&line, facts, verdict);
+			say_sentence(line, facts, verdict);
 			break;
 		}
-		say_blamed(&line, verdict);
-		say_own(&line, verdict);
+		say_blamed(line, verdict);
+		say_own(line, verdict);
 		break;
 	case VERDICT_CROWD:
-		say_crowd(&line, facts, verdict);
-		say_own(&line, verdict);
+		say_crowd(line, facts, verdict);
+		say_own(line, verdict);
 		break;
 	default:
-		say_sentence(&line, facts, verdict);
+		say_sentence(line, facts, verdict);
 	}
-	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
 }
 
-char *verdict_kill_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			char into[VERDICT_TEXT_BYTES])
-{
-	struct line line = { 0 };
-
-	(void)facts;
-	if (verdict->kill)
-		say_kill(&line, verdict);
-	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
-}
-
-char *verdict_certainty_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			     char into[VERDICT_TEXT_BYTES])
+void verdict_say_certainty(struct line *line, const struct verdict_facts *facts,
+			   const struct verdict *verdict)
 {
 	char part[QUANTITY_BYTES];
-	struct line line = { 0 };
 
 	if (verdict->waited_ns && verdict->kind != VERDICT_NEGLIGIBLE)
-		line_words(&line, "%s of the wait is charged to somebody; ",
+		line_words(line, "%s of the wait is charged to somebody; ",
 			   percent(100 - share(verdict->unknown_ns, verdict->waited_ns), part));
 	else if (verdict->kind == VERDICT_KILL)
-		line_words(&line, "the kernel told of the kill; ");
+		line_words(line, "the kernel told of the kill; ");
 	else if (verdict->victim)
-		line_words(&line, "the kernel counted the wait; ");
+		line_words(line, "the kernel counted the wait; ");
 	if (facts->lost_percent < 0)
-		line_words(&line, "it is not known what was lost");
+		line_words(line, "it is not known what was lost");
 	else if (facts->lost_reason)
-		line_words(&line, "%s of the samples lost", percent(facts->lost_percent, part));
+		line_words(line, "%s of the samples lost", percent(facts->lost_percent, part));
 	else
-		line_words(&line, "nothing was lost");
+		line_words(line, "nothing was lost");
 	if (facts->is_interrupted)
-		line_words(&line, "; the capture was interrupted");
+		line_words(line, "; the capture was interrupted");
 	if (verdict->unseen)
-		line_words(&line, "; not examined: %s", verdict->not_examined);
-	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
-}
-
-char *verdict_party_text(const struct verdict_party *party, size_t width, char into[VERDICT_TEXT_BYTES])
-{
-	struct line line = { 0 };
-
-	say_party(&line, party);
-	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
+		line_words(line, "; not examined: %s", verdict->not_examined);
 }

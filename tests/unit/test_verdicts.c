@@ -116,16 +116,12 @@ static bool is_among(const char *list, const char *name)
 /* `PROGRAM in UNIT`, whom the verdict names first; "": nobody. */
 static void name_first(const struct verdict *verdict, char into[WORD_BYTES])
 {
-	const char *program = NULL, *unit = NULL;
+	const struct verdict_who *who = verdict->kind == VERDICT_KILL && verdict->kill ? &verdict->kill->who
+					: verdict->blamed_count ? &verdict->blamed[0].party->who
+								: NULL;
 
-	if (verdict->kind == VERDICT_KILL && verdict->kill) {
-		program = verdict->kill->comm;
-		unit = verdict->kill->unit;
-	} else if (verdict->blamed_count) {
-		program = verdict->blamed[0].party->program;
-		unit = verdict->blamed[0].party->unit;
-	}
-	snprintf(into, WORD_BYTES, "%s%s%s", program ? program : "", unit ? " in " : "", unit ? unit : "");
+	snprintf(into, WORD_BYTES, "%s%s%s", who && who->program ? who->program : "",
+		 who && who->unit ? " in " : "", who && who->unit ? who->unit : "");
 }
 
 static bool is_whom(const char *whom, const char *named)
