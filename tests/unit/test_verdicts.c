@@ -13,6 +13,10 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#ifndef VERDICTS_SQL /* what only reads this file does not make that one */
+#define VERDICTS_SQL ""
+#endif
+
 __asm__(".pushsection .rodata\n"
 	".global verdicts_sql\n"
 	"verdicts_sql:\n"
