@@ -58,12 +58,12 @@ const char *answer_say(struct answer *answer, const char *format, ...) __attribu
  * page's line. In JSON it is whole.
  */
 #define ANSWER_NAME "\001"
-const char *answer_say_name(struct answer *answer, const char *name, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+#define answer_say_name(answer, name, ...) answer_put_name(answer, name, answer_say(answer, __VA_ARGS__))
+const char *answer_put_name(struct answer *answer, const char *name, const char *text);
 
 /* The same with the name as one word of a shell (shell_quote.h), as long as it is. */
-const char *answer_say_word(struct answer *answer, const char *name, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+#define answer_say_word(answer, name, ...) answer_put_word(answer, name, answer_say(answer, __VA_ARGS__))
+const char *answer_put_word(struct answer *answer, const char *name, const char *text);
 
 /* The line, kept with the answer, in the columns that it has. NULL without memory. */
 struct line;

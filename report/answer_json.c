@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static struct value value_real(double real)
-{
-	return (struct value){ .type = VALUE_REAL, .real = real };
-}
-
 /* A number that is there, or NULL. */
 static struct value number_if(bool is_there, int64_t number)
 {
@@ -38,13 +33,13 @@ static struct rows *new_rows(const char *const *names, uint32_t count)
 	return rows;
 }
 
-/* The rows, if all could be added; else NULL, and they were freed. */
-static struct rows *filled(struct rows *rows, int result)
+/* Without memory for it there are no rows any more. */
+static void add_row(struct rows **rows, const struct value *values)
 {
-	if (!result)
-		return rows;
-	free_rows(rows);
-	return NULL;
+	if (*rows && rows_add(*rows, values)) {
+		free_rows(*rows);
+		*rows = NULL;
+	}
 }
 
 static struct rows *account_rows(const struct answer *answer)
@@ -53,20 +48,18 @@ static struct rows *account_rows(const struct answer *answer)
 	const struct verdict_victim *victim = answer->judged.verdict.victim;
 	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
 	uint64_t all = 0;
-	int result = 0;
 
 	for (uint8_t i = 0; victim && i < ACCOUNTS; i++)
 		all += victim->ns[i];
-	for (uint8_t i = 0; rows && victim && i < ACCOUNTS && !result; i++)
+	for (uint8_t i = 0; victim && i < ACCOUNTS; i++)
 		if (victim->ns[i])
-			result = rows_add(
-				rows,
+			add_row(&rows,
 				(struct value[]){ value_number(answer->report->capture_id),
 						  value_text(victim->text), value_text(account_names[i]),
 						  value_number((int64_t)victim->threads),
 						  value_number((int64_t)victim->ns[i]),
 						  value_percent((int64_t)victim->ns[i], (int64_t)all) });
-	return filled(rows, result);
+	return rows;
 }
 
 static uint64_t waited_ns(const struct verdict_facts *facts, const struct verdict_party *party)
@@ -99,15 +92,13 @@ static struct rows *blame_rows(struct answer *answer)
 	const struct verdict_facts *facts = &answer->judged.facts;
 	const struct verdict_victim *victim = answer->judged.verdict.victim;
 	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
-	int result = 0;
 
-	for (uint32_t i = 0; rows && victim && i < facts->parties_count && !result; i++) {
+	for (uint32_t i = 0; victim && i < facts->parties_count; i++) {
 		const struct verdict_party *party = &facts->parties[i];
 
 		if (&facts->victims[party->victim] != victim)
 			continue;
-		result = rows_add(
-			rows,
+		add_row(&rows,
 			(struct value[]){
 				value_number(answer->report->capture_id), value_text(victim->text),
 				value_text(account_names[party->wait]),
@@ -119,7 +110,7 @@ static struct rows *blame_rows(struct answer *answer)
 				number_if(party->who.processes, party->who.processes),
 				value_text(party->where), value_text(party->then_account) });
 	}
-	return filled(rows, result);
+	return rows;
 }
 
 /* Whom the verdict names. */
@@ -128,17 +119,16 @@ static struct rows *blamed_rows(struct answer *answer)
 	static const char *const names[] = { "role", "party", "ns", "percent" };
 	const struct verdict *verdict = &answer->judged.verdict;
 	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
-	int result = 0;
 
-	for (uint32_t i = 0; rows && answer->has_verdict && i < verdict->blamed_count && !result; i++) {
+	for (uint32_t i = 0; answer->has_verdict && i < verdict->blamed_count; i++) {
 		const struct verdict_party *party = verdict->blamed[i].party;
 
-		result = rows_add(rows, (struct value[]){ value_text(blame_role_names[party->role]),
-							  value_text(party_name(answer, party)),
-							  value_number((int64_t)party->ns),
-							  value_real(verdict->blamed[i].percent) });
+		add_row(&rows, (struct value[]){ value_text(blame_role_names[party->role]),
+						 value_text(party_name(answer, party)),
+						 value_number((int64_t)party->ns),
+						 value_real(verdict->blamed[i].percent) });
 	}
-	return filled(rows, result);
+	return rows;
 }
 
 static struct rows *remedy_rows(const struct answer *answer)
@@ -146,22 +136,20 @@ static struct rows *remedy_rows(const struct answer *answer)
 	static const char *const names[] = { "text", "command", "changes" };
 	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
 
-	return filled(rows, rows ? rows_add(rows, (struct value[]){ value_text(answer->remedy.text),
-								    value_text(answer->remedy.command),
-								    value_number(answer->remedy.changes) })
-				 : 0);
+	add_row(&rows, (struct value[]){ value_text(answer->remedy.text), value_text(answer->remedy.command),
+					 value_number(answer->remedy.changes) });
+	return rows;
 }
 
 static struct rows *line_rows(const struct answer *answer)
 {
 	static const char *const names[] = { "label", "text" };
 	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
-	int result = 0;
 
-	for (uint32_t i = 1; rows && i < answer->lines_count && !result; i++)
-		result = rows_add(rows, (struct value[]){ value_text(answer->lines[i].label),
-							  value_text(answer->lines[i].text) });
-	return filled(rows, result);
+	for (uint32_t i = 1; i < answer->lines_count; i++)
+		add_row(&rows, (struct value[]){ value_text(answer->lines[i].label),
+						 value_text(answer->lines[i].text) });
+	return rows;
 }
 
 int answer_rows(struct answer *answer, struct rows *ret_rows)

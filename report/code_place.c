@@ -149,30 +149,15 @@ static bool has_same_functions(const struct profile *profile, uint32_t one, uint
 	return !here && !there;
 }
 
-/* Keeps the stacks with the functions of `hottest`, the one with most weight first. */
+/* Keeps `hottest` and, as far as there is room, the others with its functions. */
 static void keep_stacks(const struct weighing *weighing, uint32_t hottest, struct code_place *place)
 {
 	const struct profile *profile = weighing->profile;
-	int64_t weights[CODE_PLACE_STACKS];
 
-	for (uint32_t i = 0; i < profile->stacks_count; i++) {
-		uint32_t at = place->stacks_count;
-
-		if (!weighing->of_stack[i] || !has_same_functions(profile, hottest, i))
-			continue;
-		if (at < CODE_PLACE_STACKS)
-			place->stacks_count++;
-		else if (weighing->of_stack[i] > weights[--at])
-			; /* in the last one's place */
-		else
-			continue;
-		for (; at && weighing->of_stack[i] > weights[at - 1]; at--) {
-			weights[at] = weights[at - 1];
-			place->stack_ids[at] = place->stack_ids[at - 1];
-		}
-		weights[at] = weighing->of_stack[i];
-		place->stack_ids[at] = profile->stacks[i].stack_id;
-	}
+	place->stack_ids[place->stacks_count++] = profile->stacks[hottest].stack_id;
+	for (uint32_t i = 0; i < profile->stacks_count && place->stacks_count < CODE_PLACE_STACKS; i++)
+		if (i != hottest && weighing->of_stack[i] && has_same_functions(profile, hottest, i))
+			place->stack_ids[place->stacks_count++] = profile->stacks[i].stack_id;
 }
 
 /* Appends what fits. */

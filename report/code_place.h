@@ -12,7 +12,7 @@
 #define CODE_PLACE_STACKS 16U
 
 struct code_place {
-	/* Stacks with the functions of the hottest one, most samples first: they differ in where in the functions they were. */
+	/* The hottest stack, then others with its functions: they differ in where in the functions they were. */
 	int64_t stack_ids[CODE_PLACE_STACKS];
 	uint32_t stacks_count; /* 0: nothing was found */
 	char text[1024];       /* "99 % of 161 samples in burn_cpu < worker_main < start_thread"; "": none */

@@ -275,12 +275,11 @@ struct used {
 static struct used used_by(const struct search *search, const struct verdict_party *culprit)
 {
 	struct report *report = search->answer->report;
-	const char *texts[] = { culprit->who.program, verdict_place(&culprit->who) };
 	_cleanup_query_ struct query query = query_begin(report->database, used_sql, report->capture_id, 0);
 	double span_s;
 
-	for (int i = 0; query.statement && i < (int)ARRAY_SIZE(texts); i++)
-		sqlite3_bind_text(query.statement, i + 2, texts[i], -1, SQLITE_STATIC);
+	query_bind_text(&query, 2, culprit->who.program);
+	query_bind_text(&query, 3, verdict_place(&culprit->who));
 	if (!query_next(&query) || !query_number(&query, "span_ns"))
 		return (struct used){ 0 };
 	span_s = query_real(&query, "span_ns") / 1e9;
@@ -300,9 +299,8 @@ static int64_t victim_tgid(const struct search *search)
 		"AND p.comm = ?2 ORDER BY u.cpu_ns DESC LIMIT 1",
 		report->capture_id, 0);
 
-	if (query.statement && victim->who.program)
-		sqlite3_bind_text(query.statement, 2, victim->who.program, -1, SQLITE_STATIC);
-	return victim->who.program && query_next(&query) ? query_number(&query, "tgid") : 0;
+	query_bind_text(&query, 2, victim->who.program);
+	return query_next(&query) ? query_number(&query, "tgid") : 0;
 }
 
 /*
@@ -312,36 +310,28 @@ static int64_t victim_tgid(const struct search *search)
 static struct remedy lower_priority(const struct search *search, const struct verdict_party *culprit)
 {
 	struct answer *answer = search->answer;
-	struct remedy look =
-		look_at(search,
-			say_name(answer, culprit->who.program,
-				 "start " ANSWER_NAME " in a unit or cgroup of its own, with a low weight"),
-			"groups,others");
 	const struct host *host = search->host;
-	int64_t group = -1;
+	int64_t tgid = culprit->who.tgid, group = -1;
+	const char *who = say(answer, "%s[%" PRId64 "]", culprit->who.program, tgid);
 
-	if (culprit->who.tgid <= 1)
-		return look;
-	if (host->is_here && !host_has_process(host, culprit->who.tgid, culprit->who.program))
+	if (tgid <= 1)
 		return look_at(search,
-			       say(answer, "%s[%" PRId64 "] has ended: nothing is to be changed now",
-				   culprit->who.program, culprit->who.tgid),
+			       say_name(answer, culprit->who.program,
+					"start " ANSWER_NAME
+					" in a unit or cgroup of its own, with a low weight"),
+			       "groups,others");
+	if (!who)
+		return (struct remedy){ 0 };
+	if (host->is_here && !host_has_process(host, tgid, culprit->who.program))
+		return look_at(search, say(answer, "%s has ended: nothing is to be changed now", who),
 			       "groups,others");
 	if (host->is_here && !host_cpu_controlled(host, culprit->who.cgroup))
-		group = host_autogroup(host, culprit->who.tgid);
+		group = host_autogroup(host, tgid);
 	if (group >= 0 && group != host_autogroup(host, victim_tgid(search)))
-		return (struct remedy){
-			.text = say(answer, "lower the priority of the session of %s[%" PRId64 "]",
-				    culprit->who.program, culprit->who.tgid),
-			.command = say(answer, "echo 10 > /proc/%" PRId64 "/autogroup", culprit->who.tgid),
-			.changes = true,
-		};
-	return (struct remedy){
-		.text = say(answer, "lower the priority of %s[%" PRId64 "]: no cgroup parts them",
-			    culprit->who.program, culprit->who.tgid),
-		.command = say(answer, "renice -n 10 -p %" PRId64, culprit->who.tgid),
-		.changes = true,
-	};
+		return (struct remedy){ say(answer, "lower the priority of the session of %s", who),
+					say(answer, "echo 10 > /proc/%" PRId64 "/autogroup", tgid), true };
+	return (struct remedy){ say(answer, "lower the priority of %s: no cgroup parts them", who),
+				say(answer, "renice -n 10 -p %" PRId64, tgid), true };
 }
 
 /* The culprit's own unit gets half of the CPU time that it used: where no weight can be lowered without others. */

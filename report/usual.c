@@ -44,9 +44,8 @@ static struct query begin_week(struct answer *answer, const char *sql)
 {
 	struct query query = query_begin(answer->report->database, sql, answer->report->capture_id, WEEK_NS);
 
-	if (query.statement && answer->has_verdict)
-		sqlite3_bind_text(query.statement, 3, verdict_kind_names[answer->judged.verdict.kind], -1,
-				  SQLITE_STATIC);
+	query_bind_text(&query, 3,
+			answer->has_verdict ? verdict_kind_names[answer->judged.verdict.kind] : NULL);
 	if (query.statement)
 		sqlite3_bind_int(query.statement, 4, VERDICT_VERSION);
 	return query;
@@ -240,7 +239,7 @@ static int compare(struct answer *answer, struct comparison *ret_comparison)
 
 static struct value real_or_null(bool is_known, double real)
 {
-	return is_known ? (struct value){ .type = VALUE_REAL, .real = real } : value_text(NULL);
+	return is_known ? value_real(real) : value_text(NULL);
 }
 
 int usual_rows(struct answer *answer, struct rows *ret_rows)
