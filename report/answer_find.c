@@ -73,56 +73,45 @@ static int judge(struct answer *answer)
 
 /* ---- where in the code ---- */
 
-/*
- * Whom, and in what: a resource that is waited for, "" for whatever, NULL for running. Stores NULL for all targets. Returns false:
- * it is nobody's code.
- */
+/* What the victim's code is wanted for: for what it waited, "" whatever, NULL: where it ran. */
+static const struct {
+	bool is_nobodys;
+	const char *waits;
+} code_of[VERDICT_KINDS] = {
+	[VERDICT_LIMIT] = { .waits = "memory" },  [VERDICT_DEVICE] = { .waits = "io" },
+	[VERDICT_OWN_IO] = { .waits = "io" },     [VERDICT_PEER] = { .waits = "" },
+	[VERDICT_NETWORK] = { .waits = "" },      [VERDICT_LOCK] = { .is_nobodys = true },
+	[VERDICT_CROWD] = { .is_nobodys = true }, [VERDICT_INTERRUPTS] = { .is_nobodys = true },
+	[VERDICT_STEAL] = { .is_nobodys = true },
+};
+
+/* Whom, NULL: all targets; and in what, as above. Returns false: it is nobody's code. */
 static bool place_to_find(const struct answer *answer, const struct verdict_who **ret_who,
 			  const char **ret_waits)
 {
 	const struct verdict *verdict = &answer->judged.verdict;
-	const struct verdict_party *named = verdict->blamed_count ? verdict->blamed[0].party : NULL;
+	const char *resource = answer->resource;
 
-	*ret_who = verdict->victim && verdict->victim->who.program ? &verdict->victim->who : NULL;
-	*ret_waits = NULL;
-	if (!answer->has_verdict)
-		return true;
-	switch (verdict->kind) {
-	case VERDICT_NEIGHBOUR:
-	case VERDICT_NEIGHBOURS:
-		*ret_who = named ? &named->who : NULL;
-		return named && named->who.program;
-	case VERDICT_KILL:
-	case VERDICT_MEMORY_SHORTAGE:
+	*ret_who = verdict->victim ? &verdict->victim->who : NULL;
+	*ret_waits = answer->has_verdict ? code_of[verdict->kind].waits : NULL;
+	if (answer->has_verdict &&
+	    (verdict->kind == VERDICT_NEIGHBOUR || verdict->kind == VERDICT_NEIGHBOURS)) {
+		*ret_who = verdict->blamed_count ? &verdict->blamed[0].party->who : NULL;
+		return *ret_who && (*ret_who)->program;
+	}
+	if (answer->has_verdict &&
+	    (verdict->kind == VERDICT_KILL || verdict->kind == VERDICT_MEMORY_SHORTAGE)) {
 		if (verdict->grown)
-			*ret_who = verdict->grown->who.program ? &verdict->grown->who : NULL;
+			*ret_who = &verdict->grown->who;
 		else
 			*ret_waits = "memory";
-		return true;
-	case VERDICT_LIMIT:
-		*ret_waits = "memory";
-		return true;
-	case VERDICT_DEVICE:
-	case VERDICT_OWN_IO:
-		*ret_waits = "io";
-		return true;
-	case VERDICT_PEER:
-	case VERDICT_NETWORK:
-		*ret_waits = "";
-		return true;
-	case VERDICT_UNDETERMINED:
-		if (answer->resource && strcmp(answer->resource, "cpu") != 0 &&
-		    strcmp(answer->resource, "irq") != 0)
-			*ret_waits = answer->resource;
-		return true;
-	case VERDICT_LOCK:
-	case VERDICT_CROWD:
-	case VERDICT_INTERRUPTS:
-	case VERDICT_STEAL:
-		return false;
-	default:
-		return true;
 	}
+	if (answer->has_verdict && verdict->kind == VERDICT_UNDETERMINED && resource &&
+	    strcmp(resource, "cpu") != 0 && strcmp(resource, "irq") != 0)
+		*ret_waits = resource;
+	if (*ret_who && !(*ret_who)->program)
+		*ret_who = NULL;
+	return !answer->has_verdict || !code_of[verdict->kind].is_nobodys;
 }
 
 /* A neighbour may be a target, too: of a rule for the whole host all are. */
