@@ -87,32 +87,21 @@ static const char *say_shortage(struct answer *answer)
 			       duration((double)answer->window_us * 1e3, window), allowed);
 }
 
-/* The accounts in the order in which they are said: what decided, what it ran, then the largest. */
-static uint32_t order_accounts(const struct answer *answer, uint8_t order[ACCOUNTS])
+/* The account that is said next: what decided, what it ran, then the largest. ACCOUNTS: all were said. */
+static uint8_t next_account(const struct answer *answer, unsigned int said)
 {
-	const struct verdict_victim *victim = answer->judged.verdict.victim;
-	uint8_t first = answer->judged.verdict.wait;
-	uint32_t count = 0;
+	const struct verdict *verdict = &answer->judged.verdict;
+	const uint8_t first[] = { verdict->wait, ACCOUNT_RAN };
+	const uint64_t *ns = verdict->victim->ns;
+	uint8_t next = ACCOUNTS;
 
-	for (uint8_t i = 0; i < ACCOUNTS; i++) {
-		uint32_t at = count;
-
-		if (!victim->ns[i])
-			continue;
-		for (; at; at--) {
-			uint8_t before = order[at - 1];
-			int rank = (i == first) - (before == first);
-
-			if (!rank)
-				rank = (i == ACCOUNT_RAN) - (before == ACCOUNT_RAN);
-			if (rank < 0 || (!rank && victim->ns[i] <= victim->ns[before]))
-				break;
-			order[at] = before;
-		}
-		order[at] = i;
-		count++;
-	}
-	return count;
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++)
+		if (first[i] < ACCOUNTS && ns[first[i]] && !(said & 1U << first[i]))
+			return first[i];
+	for (uint8_t i = 0; i < ACCOUNTS; i++)
+		if (ns[i] && !(said & 1U << i) && (next == ACCOUNTS || ns[i] > ns[next]))
+			next = i;
+	return next;
 }
 
 /* "nginx in nginx.service: 2 threads, 12 s: queued 62 %, ran 20 %, sleep 18 %" */
@@ -120,9 +109,8 @@ static const char *say_victim(struct answer *answer)
 {
 	const struct verdict_victim *victim = answer->judged.verdict.victim;
 	struct line line = { 0 };
-	uint8_t order[ACCOUNTS];
+	unsigned int said = 0;
 	double all = 0;
-	uint32_t count;
 	char time[32];
 
 	if (!victim)
@@ -130,13 +118,12 @@ static const char *say_victim(struct answer *answer)
 					   : "not known yet: accounts are written at the end";
 	for (uint8_t i = 0; i < ACCOUNTS; i++)
 		all += (double)victim->ns[i];
-	count = order_accounts(answer, order);
 	verdict_say_victim(&line, victim);
 	line_words(&line, ": %" PRIu64 " %s, %s", victim->threads,
 		   plural(victim->threads, "thread", "threads"), duration(all, time));
-	for (uint32_t i = 0; i < count; i++)
-		line_words(&line, "%s%s %.0f %%", i ? ", " : ": ", account_names[order[i]],
-			   share((double)victim->ns[order[i]], all));
+	for (uint8_t i; (i = next_account(answer, said)) < ACCOUNTS; said |= 1U << i)
+		line_words(&line, "%s%s %.0f %%", said ? ", " : ": ", account_names[i],
+			   share((double)victim->ns[i], all));
 	return say_two_lines(answer, &line);
 }
 
@@ -288,14 +275,11 @@ static void add_wrapped(struct answer *answer, const char *label, enum layout_st
 static void add_several(struct answer *answer, bool are_spare)
 {
 	const struct verdict *verdict = &answer->judged.verdict;
-	bool is_own = false;
 
-	for (uint32_t i = 0; i < verdict->blamed_count; i++)
-		is_own |= verdict->blamed[i].party->role == ROLE_OWN;
 	for (uint32_t i = 0; i < verdict->blamed_count; i++)
 		if (!i && !are_spare)
 			add_line(answer, "culprit", LAYOUT_STRONG,
-				 say_blamed(answer, &verdict->blamed[i], !is_own));
+				 say_blamed(answer, &verdict->blamed[i], !verdict_names_own(verdict)));
 		else
 			add_spare_line(answer, "", say_blamed(answer, &verdict->blamed[i], false));
 }

@@ -90,6 +90,14 @@ static size_t find_word(sqlite3_stmt *row, int column, const char *const *words,
 	return at;
 }
 
+#define append(list, element)                                                                                \
+	({                                                                                                   \
+		int appended_ = array_make_room(list, list##_count, list##_room, 1U);                        \
+		if (!appended_)                                                                              \
+			(list)[list##_count++] = (element);                                                  \
+		appended_;                                                                                   \
+	})
+
 /* ---- what the rows say ---- */
 
 static int add_capture(struct verdict_facts *facts, sqlite3_stmt *row)
@@ -200,10 +208,7 @@ static int add_party(struct verdict_facts *facts, sqlite3_stmt *row)
 		add_to_party(&facts->parties[facts->parties_count - 1], &party);
 		return 0;
 	}
-	result = array_make_room(facts->parties, facts->parties_count, facts->parties_room, 1U);
-	if (!result)
-		facts->parties[facts->parties_count++] = party;
-	return result;
+	return append(facts->parties, party);
 }
 
 /*
@@ -250,11 +255,7 @@ static int add_limit(struct verdict_facts *facts, sqlite3_stmt *row)
 				       .is_concluded = sqlite3_column_int(row, 7) };
 	int result = keep_texts(facts, row, 0, &limit.cgroup, &limit.name);
 
-	if (!result && limit.cgroup)
-		result = array_make_room(facts->limits, facts->limits_count, facts->limits_room, 1U);
-	if (!result && limit.cgroup)
-		facts->limits[facts->limits_count++] = limit;
-	return result;
+	return result || !limit.cgroup ? result : append(facts->limits, limit);
 }
 
 static int add_kill(struct verdict_facts *facts, sqlite3_stmt *row)
@@ -265,11 +266,7 @@ static int add_kill(struct verdict_facts *facts, sqlite3_stmt *row)
 	int result = keep_texts(facts, row, 0, &kill.how, &kill.who.program, &kill.who.unit, &kill.who.cgroup,
 				&kill.limit_cgroup);
 
-	if (!result)
-		result = array_make_room(facts->kills, facts->kills_count, facts->kills_room, 1U);
-	if (!result)
-		facts->kills[facts->kills_count++] = kill;
-	return result;
+	return result ? result : append(facts->kills, kill);
 }
 
 static int add_growth(struct verdict_facts *facts, sqlite3_stmt *row)
@@ -281,11 +278,7 @@ static int add_growth(struct verdict_facts *facts, sqlite3_stmt *row)
 					.rss_bytes = size_at(row, 7) };
 	int result = keep_texts(facts, row, 0, &grown.who.program, &grown.who.unit, &grown.who.cgroup);
 
-	if (!result)
-		result = array_make_room(facts->grown, facts->grown_count, facts->grown_room, 1U);
-	if (!result)
-		facts->grown[facts->grown_count++] = grown;
-	return result;
+	return result ? result : append(facts->grown, grown);
 }
 
 static int add_disk(struct verdict_facts *facts, sqlite3_stmt *row)

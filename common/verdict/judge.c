@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/cgroup_path.h"
 #include "common/cleanup.h"
+#include "common/optional_text.h"
 #include "common/verdict/sums.h"
 
 #include <stdio.h>
@@ -110,11 +111,6 @@ static void find_victim(const struct verdict_facts *facts, struct verdict *verdi
 
 /* ---- parties ---- */
 
-static bool is_same(const char *one, const char *other)
-{
-	return one && other && !strcmp(one, other);
-}
-
 /* The verdict, with what is charged to those whom it names. */
 static bool decide(struct verdict *verdict, enum verdict_kind kind, uint64_t ns)
 {
@@ -193,7 +189,8 @@ static bool is_first_of_place(const struct verdict_facts *facts, const struct ve
 	const char *place = verdict_place(&facts->parties[party].who);
 
 	for (uint32_t i = 0; i < party && place; i++)
-		if (is_of_crowd(facts, verdict, i) && is_same(verdict_place(&facts->parties[i].who), place))
+		if (is_of_crowd(facts, verdict, i) &&
+		    optional_text_is_same(verdict_place(&facts->parties[i].who), place))
 			return false;
 	return place;
 }
@@ -249,6 +246,12 @@ static bool is_v1(const char *cgroup)
 	return cgroup && *cgroup != '/';
 }
 
+/* Whose quota or limit it is: where the cgroup is not known, by its name alone. */
+static const char *cgroup_of(const struct verdict_party *party)
+{
+	return party->who.cgroup ? party->who.cgroup : party->where;
+}
+
 static void set_limit(struct verdict *verdict, const struct verdict_limit *limit)
 {
 	verdict->limit = limit;
@@ -263,11 +266,11 @@ static void find_quota(const struct verdict_facts *facts, const struct verdict_p
 {
 	if (!party)
 		return;
-	verdict->limit_cgroup = party->who.cgroup ? party->who.cgroup : party->where;
+	verdict->limit_cgroup = cgroup_of(party);
 	verdict->limit_name = is_v1(verdict->limit_cgroup) ? "cpu.cfs_quota_us" : "cpu.max";
 	for (uint32_t i = 0; i < facts->limits_count; i++)
-		if (is_same(facts->limits[i].name, "cpu.max") &&
-		    is_same(facts->limits[i].cgroup, verdict->limit_cgroup))
+		if (optional_text_is_same(facts->limits[i].name, "cpu.max") &&
+		    optional_text_is_same(facts->limits[i].cgroup, verdict->limit_cgroup))
 			set_limit(verdict, &facts->limits[i]);
 }
 
@@ -275,7 +278,8 @@ static void find_quota(const struct verdict_facts *facts, const struct verdict_p
 static bool is_memory_limit(const struct verdict_limit *limit, const struct verdict_victim *victim,
 			    const char *cgroup)
 {
-	if (is_same(limit->name, "cpu.max") || (cgroup && !is_same(limit->cgroup, cgroup)))
+	if (optional_text_is_same(limit->name, "cpu.max") ||
+	    (cgroup && !optional_text_is_same(limit->cgroup, cgroup)))
 		return false;
 	return limit->is_concluded ? victim && is_in(victim->who.cgroup, limit->cgroup) : limit->met;
 }
@@ -332,7 +336,7 @@ static bool decide_limit(const struct verdict_facts *facts, struct verdict *verd
 	unsigned int waits = waits_beside(facts, verdict->wait);
 	const struct sums sums = sums_make(facts, verdict->victim, WAIT(ACCOUNT_MEMORY));
 	const struct verdict_party *first = sums.limit.first;
-	const char *cgroup = first && first->who.cgroup ? first->who.cgroup : first ? first->where : NULL;
+	const char *cgroup = first ? cgroup_of(first) : NULL;
 	const struct verdict_limit *limit = find_memory_limit(facts, verdict->victim, cgroup);
 	uint64_t ns = sums.limit.ns, all_ns = sum_of(verdict->victim->ns, waits);
 	bool is_read_again = (waits & WAIT(ACCOUNT_IO)) && is_refaulting(facts) &&
@@ -559,6 +563,14 @@ static void write_unseen(struct verdict *verdict)
 
 /* ---- the verdict ---- */
 
+bool verdict_names_own(const struct verdict *verdict)
+{
+	for (uint32_t i = 0; i < verdict->blamed_count; i++)
+		if (verdict->blamed[i].party->role == ROLE_OWN)
+			return true;
+	return false;
+}
+
 /* Pressure of interrupts is time that they take from threads that run, which is in no account: the machine's time decides. */
 static unsigned int decide_irq(const struct verdict_facts *facts, struct verdict *verdict)
 {
@@ -609,7 +621,6 @@ struct verdict verdict_judge(const struct verdict_facts *facts)
 		sums = sums_make(facts, verdict.victim, waits);
 	if (verdict.kind == VERDICT_CROWD)
 		count_crowd(facts, &verdict);
-	verdict.own_ns = sums.own.ns;
 	verdict.own_percent = sums_percent(sums.own.ns, verdict.waited_ns);
 	verdict.unknown_ns = sums.unknown_ns;
 	verdict.idle_ns = sums.idle_ns;

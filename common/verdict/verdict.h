@@ -184,8 +184,7 @@ struct verdict {
 		waited_ns; /* of the victim, in that way; of a quota and a limit, for that resource in any way */
 	uint64_t blamed_ns; /* of that, charged to those whom the kind names */
 	double blamed_percent;
-	uint64_t own_ns; /* of that, charged to the victim's own threads */
-	double own_percent;
+	double own_percent; /* of waited_ns, charged to the victim's own threads */
 	/* whom the kind names, the largest first: its own threads for `own threads`, the largest few of a crowd. ns > 0 */
 	struct verdict_blamed {
 		const struct verdict_party *party;
@@ -209,6 +208,9 @@ struct verdict {
 
 /* Pure: it reads nothing but the facts, which must outlive the verdict. */
 struct verdict verdict_judge(const struct verdict_facts *facts);
+
+/* Whether the victim's own threads are among those whom it names. */
+bool verdict_names_own(const struct verdict *verdict);
 
 /* ---- words ---- */
 

@@ -3,7 +3,7 @@
 #include "common/format.h"
 #include "common/plural.h"
 #include "common/verdict/line.h"
-#include "common/verdict/verdict.h"
+#include "common/verdict/sums.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -44,11 +44,6 @@ static const char *percent(double value, char into[QUANTITY_BYTES])
 	else
 		snprintf(into, QUANTITY_BYTES, "%.0f %%", value);
 	return into;
-}
-
-static double share(uint64_t part, uint64_t all)
-{
-	return all ? 100 * (double)(part < all ? part : all) / (double)all : 0;
 }
 
 /* ---- who ---- */
@@ -194,10 +189,7 @@ static void say_own(struct line *line, const struct verdict *verdict)
 {
 	char part[QUANTITY_BYTES];
 
-	for (uint32_t i = 0; i < verdict->blamed_count; i++)
-		if (verdict->blamed[i].party->role == ROLE_OWN)
-			return;
-	if (verdict->waited_ns)
+	if (verdict->waited_ns && !verdict_names_own(verdict))
 		line_words(line, "; its own %s %s",
 			   verdict->wait == ACCOUNT_IO       ? "I/O"
 			   : verdict->wait == ACCOUNT_MEMORY ? "growth"
@@ -241,7 +233,7 @@ static void say_disk(struct line *line, const struct verdict_facts *facts)
 	line_name(line, disk->name ? disk->name : "disk");
 	if (disk->requests)
 		line_words(line, ": %s a request", duration(disk->wait_ns / disk->requests, each));
-	line_words(line, ", busy %.0f %%", share(disk->busy_ns, disk->span_ns));
+	line_words(line, ", busy %.0f %%", sums_percent(disk->busy_ns, disk->span_ns));
 }
 
 static void say_machine_share(struct line *line, const struct verdict_facts *facts, uint64_t ns,
@@ -250,7 +242,8 @@ static void say_machine_share(struct line *line, const struct verdict_facts *fac
 	char part[QUANTITY_BYTES];
 
 	if (facts->machine_ns)
-		line_words(line, " took %s of the CPUs' time", percent(share(ns, facts->machine_ns), part));
+		line_words(line, " took %s of the CPUs' time",
+			   percent(sums_percent(ns, facts->machine_ns), part));
 	if (verdict->blamed_ns)
 		line_words(line, "%s %s of the wait %s", facts->machine_ns ? ", and" : " took",
 			   percent(verdict->blamed_percent, part), wait_words[verdict->wait]);
@@ -262,7 +255,7 @@ static void say_undetermined(struct line *line, const struct verdict *verdict)
 
 	if (verdict->waited_ns && verdict->unknown_ns)
 		line_words(line, "%s of the wait %s is charged to nobody%s",
-			   percent(share(verdict->unknown_ns, verdict->waited_ns), part),
+			   percent(sums_percent(verdict->unknown_ns, verdict->waited_ns), part),
 			   wait_words[verdict->wait],
 			   verdict->idle_ns > verdict->unknown_ns / 2 ? ": the CPU was idle" : "");
 	else
@@ -279,9 +272,10 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 	case VERDICT_NEGLIGIBLE:
 		verdict_say_victim(line, verdict->victim);
 		line_words(line, " waited %s of its time",
-			   percent(share(verdict->waited_ns,
-					 verdict->waited_ns +
-						 (verdict->victim ? verdict->victim->ns[ACCOUNT_RAN] : 0)),
+			   percent(sums_percent(
+					   verdict->waited_ns,
+					   verdict->waited_ns +
+						   (verdict->victim ? verdict->victim->ns[ACCOUNT_RAN] : 0)),
 				   part));
 		break;
 	case VERDICT_KILL:
@@ -370,7 +364,7 @@ static void say_part(struct line *line, uint64_t ns, const struct verdict *verdi
 	char one[QUANTITY_BYTES], all[QUANTITY_BYTES], part[QUANTITY_BYTES];
 
 	line_words(line, ": %s of %s (%s)", duration(ns, one), duration(verdict->waited_ns, all),
-		   percent(share(ns, verdict->waited_ns), part));
+		   percent(sums_percent(ns, verdict->waited_ns), part));
 }
 
 static void say_blamed(struct line *line, const struct verdict *verdict)
@@ -446,7 +440,7 @@ void verdict_say_certainty(struct line *line, const struct verdict_facts *facts,
 
 	if (verdict->waited_ns && verdict->kind != VERDICT_NEGLIGIBLE)
 		line_words(line, "%s of the wait is charged to somebody; ",
-			   percent(100 - share(verdict->unknown_ns, verdict->waited_ns), part));
+			   percent(100 - sums_percent(verdict->unknown_ns, verdict->waited_ns), part));
 	else if (verdict->kind == VERDICT_KILL)
 		line_words(line, "the kernel told of the kill; ");
 	else if (verdict->victim)
