@@ -325,7 +325,7 @@ START_TEST(each_wait_is_charged_once)
 				struct charged charged = compare_sums(&facts, i, wait);
 
 				if (wait == ACCOUNT_RAN || wait == ACCOUNT_SLEEP || wait == ACCOUNT_REST ||
-				    !charged.waited_ns)
+				    charged.waited_ns <= 0)
 					continue;
 				all++;
 				if (charged.off <= worst.off)
