@@ -7,6 +7,7 @@
 #include "bpf/accounts.h"
 #include "bpf/interrupts.h"
 #include "bpf/memory_limit.h"
+#include "bpf/part.h"
 #include "bpf/sample.h"
 #include "bpf/system_call.h"
 
@@ -546,15 +547,6 @@ __noinline int account_charge_quota(struct wait_place *place, __u32 victim, __u6
 	return 0;
 }
 
-/* `ns` of waiting within a slice: as much of it as of the slice */
-static __always_inline __u64 part_of(__u64 ns, __u64 part_ns, __u64 of_ns)
-{
-	/* in us: the product fits for an hour of waiting, if the part of the slice is less than 4 s */
-	__u64 part = of_ns >> 10 ? (ns >> 10) * part_ns / (of_ns >> 10) : 0;
-
-	return part > ns ? ns : part;
-}
-
 __noinline int account_charge_runner(const struct slice *slice, __u32 victim, __u64 ns)
 {
 	struct blame_key key = { .victim = victim, .then = ACCOUNTS };
@@ -563,10 +555,10 @@ __noinline int account_charge_runner(const struct slice *slice, __u32 victim, __
 	if (!slice)
 		return 0;
 	account_add(victim, ACCOUNT_QUEUED, slice->number, ns);
-	part_ns = part_of(ns, slice->steal_ns, slice->ns);
+	part_ns = part_of_slice(ns, slice->steal_ns, slice->ns);
 	charge_slice(&key, ACCOUNT_QUEUED, BLAME_STEAL, slice, part_ns);
 	ns -= part_ns;
-	part_ns = part_of(ns, slice->irq_ns, slice->ns);
+	part_ns = part_of_slice(ns, slice->irq_ns, slice->ns);
 	charge_slice(&key, ACCOUNT_QUEUED, BLAME_IRQ, slice, part_ns);
 	ns -= part_ns;
 	key.cgroup_id = slice->runner.cgroup_id;

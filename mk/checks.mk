@@ -92,7 +92,7 @@ format:
 TIDY = $(filter-out %.bpf.c,$(filter %.c,$(SOURCES)))
 # Its checks that follow paths are nearly all of clang-tidy's time: `make analyze` has them.
 tidy = $(Q)printf '%s\n' $(1) | xargs -P $(CPUS) -n 4 sh -c \
-	'clang-tidy --quiet $(2) "$$@" -- -std=gnu11 $(CPPFLAGS) -DVERDICTS_SQL=\"\" 2>/dev/null' clang-tidy
+	'clang-tidy --quiet $(2) "$$@" -- -std=gnu11 $(CPPFLAGS) 2>/dev/null' clang-tidy
 # common/seccomp.c, also in a build with SECCOMP_LOG=1
 ROOT_PROGRAMS = 'bourdon-load=$(subst _log.c,.c,$(LOAD_SOURCES))' 'bourdon-grant=$(subst _log.c,.c,$(GRANT_SOURCES))'
 
@@ -139,7 +139,7 @@ findings: $(GENERATED)
 		--inline-suppr --suppressions-list=.cppcheck -I. -D_GNU_SOURCE -D__x86_64__ \
 		'-DLIBBPF_OPTS(type,name,...)=struct type name' -j $(CPUS) $(TIDY)
 	$(call tidy,$(TIDY),--checks=-clang-analyzer-*)
-	$(Q)printf '%s\n' $(TIDY) | xargs -P $(CPUS) -n 16 $(CLANG) -fsyntax-only -std=gnu11 $(CPPFLAGS) '-DVERDICTS_SQL=""' $(WARNINGS)
+	$(Q)printf '%s\n' $(TIDY) | xargs -P $(CPUS) -n 16 $(CLANG) -fsyntax-only -std=gnu11 $(CPPFLAGS) $(WARNINGS)
 	@echo 'cppcheck, clang-tidy, clang: $(words $(TIDY)) files, no finding'
 	+$(Q)tests/lint/reproducible.sh $(B)
 	@echo 'lint: clean'

@@ -8,27 +8,18 @@
 #include <stdarg.h>
 #include <string.h>
 
-static __attribute__((format(printf, 2, 0))) const char *keep_formatted(struct answer *answer,
-									const char *format, va_list arguments)
-{
-	_cleanup_free_ char *text = NULL;
-
-	if (vasprintf(&text, format, arguments) < 0) {
-		text = NULL;
-		return NULL;
-	}
-	return profile_keep(answer->profile, text);
-}
-
 const char *answer_say(struct answer *answer, const char *format, ...)
 {
+	_cleanup_free_ char *text = NULL;
 	va_list arguments;
-	const char *text;
+	int length;
 
 	va_start(arguments, format);
-	text = keep_formatted(answer, format, arguments);
+	length = vasprintf(&text, format, arguments);
 	va_end(arguments);
-	return text;
+	if (length < 0)
+		text = NULL;
+	return text ? profile_keep(answer->profile, text) : NULL;
 }
 
 size_t answer_columns(const struct answer *answer)
@@ -43,22 +34,26 @@ const char *answer_say_line(struct answer *answer, const struct line *line)
 	return profile_keep(answer->profile, line_write(line, answer_columns(answer), text, sizeof(text)));
 }
 
-const char *answer_say_name(struct answer *answer, const char *name, const char *format, ...)
+const char *answer_put_name(struct answer *answer, const char *name, const char *text)
 {
+	const char *at = text ? strstr(text, ANSWER_NAME) : NULL;
 	struct line line = { 0 };
-	const char *text, *at;
-	va_list arguments;
 
-	va_start(arguments, format);
-	text = keep_formatted(answer, format, arguments);
-	va_end(arguments);
-	at = text ? strstr(text, ANSWER_NAME) : NULL;
 	if (!at)
 		return text;
 	line_words(&line, "%.*s", (int)(at - text), text);
 	line_name(&line, name);
 	line_words(&line, "%s", at + strlen(ANSWER_NAME));
 	return answer_say_line(answer, &line);
+}
+
+const char *answer_put_word(struct answer *answer, const char *name, const char *text)
+{
+	const char *at = text ? strstr(text, ANSWER_NAME) : NULL;
+	_cleanup_free_ char *word = at ? shell_quote(name) : NULL;
+
+	return word ? answer_say(answer, "%.*s%s%s", (int)(at - text), text, word, at + strlen(ANSWER_NAME))
+		    : NULL;
 }
 
 const char *answer_unit_of(const char *cgroup)

@@ -34,7 +34,6 @@ struct answer {
 	const char *stored; /* the verdict that was stored, if it is another one */
 	int64_t stored_version;
 	struct code_place place;
-	struct code_party place_of; /* program NULL: of all targets */
 	const char *place_waits; /* the resource that was waited for there, "" for whatever; NULL: it ran */
 	bool place_is_others;    /* of a program that is no target */
 	const char *goes_on;     /* a word of goes_on.h */
@@ -59,8 +58,12 @@ const char *answer_say(struct answer *answer, const char *format, ...) __attribu
  * page's line. In JSON it is whole.
  */
 #define ANSWER_NAME "\001"
-const char *answer_say_name(struct answer *answer, const char *name, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+#define answer_say_name(answer, name, ...) answer_put_name(answer, name, answer_say(answer, __VA_ARGS__))
+const char *answer_put_name(struct answer *answer, const char *name, const char *text);
+
+/* The same with the name as one word of a shell (shell_quote.h), as long as it is. */
+#define answer_say_word(answer, name, ...) answer_put_word(answer, name, answer_say(answer, __VA_ARGS__))
+const char *answer_put_word(struct answer *answer, const char *name, const char *text);
 
 /* The line, kept with the answer, in the columns that it has. NULL without memory. */
 struct line;

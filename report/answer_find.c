@@ -73,91 +73,71 @@ static int judge(struct answer *answer)
 
 /* ---- where in the code ---- */
 
-static struct code_party party_of_victim(const struct verdict_victim *victim)
-{
-	return victim ? (struct code_party){ .program = victim->program,
-					     .unit = victim->unit,
-					     .cgroup = victim->cgroup }
-		      : (struct code_party){ 0 };
-}
+/* What the victim's code is wanted for: for what it waited, "" whatever, NULL: where it ran. */
+static const struct {
+	bool is_nobodys;
+	const char *waits;
+} code_of[VERDICT_KINDS] = {
+	[VERDICT_LIMIT] = { .waits = "memory" },  [VERDICT_DEVICE] = { .waits = "io" },
+	[VERDICT_OWN_IO] = { .waits = "io" },     [VERDICT_PEER] = { .waits = "" },
+	[VERDICT_NETWORK] = { .waits = "" },      [VERDICT_LOCK] = { .is_nobodys = true },
+	[VERDICT_CROWD] = { .is_nobodys = true }, [VERDICT_INTERRUPTS] = { .is_nobodys = true },
+	[VERDICT_STEAL] = { .is_nobodys = true },
+};
 
-/* Whom, and in what: a resource that is waited for, "" for whatever, NULL for running. Returns false: it is nobody's code. */
-static bool place_to_find(const struct answer *answer, struct code_party *ret_party, const char **ret_waits)
+/* Whom, NULL: all targets; and in what, as above. Returns false: it is nobody's code. */
+static bool place_to_find(const struct answer *answer, const struct verdict_who **ret_who,
+			  const char **ret_waits)
 {
 	const struct verdict *verdict = &answer->judged.verdict;
-	const struct verdict_party *named = verdict->blamed_count ? verdict->blamed[0].party : NULL;
+	const char *resource = answer->resource;
 
-	*ret_party = party_of_victim(verdict->victim);
-	*ret_waits = NULL;
-	if (!answer->has_verdict)
-		return true;
-	switch (verdict->kind) {
-	case VERDICT_NEIGHBOUR:
-	case VERDICT_NEIGHBOURS:
-		if (!named || !named->program)
-			return false;
-		*ret_party = (struct code_party){ .program = named->program,
-						  .unit = named->unit,
-						  .cgroup = named->cgroup,
-						  .is_kernel = named->role == ROLE_KERNEL };
-		return true;
-	case VERDICT_KILL:
-	case VERDICT_MEMORY_SHORTAGE:
+	*ret_who = verdict->victim ? &verdict->victim->who : NULL;
+	*ret_waits = answer->has_verdict ? code_of[verdict->kind].waits : NULL;
+	if (answer->has_verdict &&
+	    (verdict->kind == VERDICT_NEIGHBOUR || verdict->kind == VERDICT_NEIGHBOURS)) {
+		*ret_who = verdict->blamed_count ? &verdict->blamed[0].party->who : NULL;
+		return *ret_who && (*ret_who)->program;
+	}
+	if (answer->has_verdict &&
+	    (verdict->kind == VERDICT_KILL || verdict->kind == VERDICT_MEMORY_SHORTAGE)) {
 		if (verdict->grown)
-			*ret_party = (struct code_party){ .program = verdict->grown->program,
-							  .unit = verdict->grown->unit,
-							  .cgroup = verdict->grown->cgroup };
+			*ret_who = &verdict->grown->who;
 		else
 			*ret_waits = "memory";
-		return true;
-	case VERDICT_LIMIT:
-		*ret_waits = "memory";
-		return true;
-	case VERDICT_DEVICE:
-	case VERDICT_OWN_IO:
-		*ret_waits = "io";
-		return true;
-	case VERDICT_PEER:
-	case VERDICT_NETWORK:
-		*ret_waits = "";
-		return true;
-	case VERDICT_UNDETERMINED:
-		if (answer->resource && strcmp(answer->resource, "cpu") != 0 &&
-		    strcmp(answer->resource, "irq") != 0)
-			*ret_waits = answer->resource;
-		return true;
-	case VERDICT_LOCK:
-	case VERDICT_CROWD:
-	case VERDICT_INTERRUPTS:
-	case VERDICT_STEAL:
-		return false;
-	default:
-		return true;
 	}
+	if (answer->has_verdict && verdict->kind == VERDICT_UNDETERMINED && resource &&
+	    strcmp(resource, "cpu") != 0 && strcmp(resource, "irq") != 0)
+		*ret_waits = resource;
+	if (*ret_who && !(*ret_who)->program)
+		*ret_who = NULL;
+	return !answer->has_verdict || !code_of[verdict->kind].is_nobodys;
 }
 
 /* A neighbour may be a target, too: of a rule for the whole host all are. */
 static int find_place(struct answer *answer)
 {
-	const struct code_party *of = &answer->place_of;
-	bool is_wanted = place_to_find(answer, &answer->place_of, &answer->place_waits);
-	bool is_anybody = !of->program;
-	int result = 0;
+	const struct verdict *verdict = &answer->judged.verdict;
+	const struct verdict_who *who;
+	bool is_wanted = place_to_find(answer, &who, &answer->place_waits);
+	bool is_kernel = is_wanted && verdict->blamed_count && who == &verdict->blamed[0].party->who &&
+			 verdict->blamed[0].party->role == ROLE_KERNEL;
+	int result;
 
-	if (is_wanted)
-		result = code_place_find(answer->profile, is_anybody ? NULL : of, answer->place_waits,
-					 &answer->place);
-	if (!result && is_wanted && answer->place_waits && !answer->place.stacks_count) {
+	if (!is_wanted)
+		return 0;
+	result = code_place_find(answer->profile, who, is_kernel, answer->place_waits, &answer->place);
+	if (!result && answer->place_waits && !answer->place.stacks_count) {
 		answer->place_waits = NULL;
-		result = code_place_find(answer->profile, is_anybody ? NULL : of, NULL, &answer->place);
+		result = code_place_find(answer->profile, who, is_kernel, NULL, &answer->place);
 	}
-	if (result || !is_wanted || is_anybody || answer->place.stacks_count)
+	if (result || !who || answer->place.stacks_count)
 		return result;
 	if (profile_load(answer->report->database, answer->report->capture_id, PROFILE_OF_OTHERS,
 			 &answer->others) < 0)
 		return -EIO;
 	answer->place_is_others = true;
-	return code_place_find(&answer->others, of, NULL, &answer->place);
+	return code_place_find(&answer->others, who, is_kernel, NULL, &answer->place);
 }
 
 /* ---- all of it ---- */

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static struct value value_real(double real)
-{
-	return (struct value){ .type = VALUE_REAL, .real = real };
-}
-
 /* A number that is there, or NULL. */
 static struct value number_if(bool is_there, int64_t number)
 {
@@ -38,13 +33,13 @@ static struct rows *new_rows(const char *const *names, uint32_t count)
 	return rows;
 }
 
-/* The rows, if all could be added; else NULL, and they were freed. */
-static struct rows *filled(struct rows *rows, int result)
+/* Without memory for it there are no rows any more. */
+static void add_row(struct rows **rows, const struct value *values)
 {
-	if (!result)
-		return rows;
-	free_rows(rows);
-	return NULL;
+	if (*rows && rows_add(*rows, values)) {
+		free_rows(*rows);
+		*rows = NULL;
+	}
 }
 
 static struct rows *account_rows(const struct answer *answer)
@@ -53,20 +48,18 @@ static struct rows *account_rows(const struct answer *answer)
 	const struct verdict_victim *victim = answer->judged.verdict.victim;
 	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
 	uint64_t all = 0;
-	int result = 0;
 
 	for (uint8_t i = 0; victim && i < ACCOUNTS; i++)
 		all += victim->ns[i];
-	for (uint8_t i = 0; rows && victim && i < ACCOUNTS && !result; i++)
+	for (uint8_t i = 0; victim && i < ACCOUNTS; i++)
 		if (victim->ns[i])
-			result = rows_add(
-				rows,
+			add_row(&rows,
 				(struct value[]){ value_number(answer->report->capture_id),
 						  value_text(victim->text), value_text(account_names[i]),
 						  value_number((int64_t)victim->threads),
 						  value_number((int64_t)victim->ns[i]),
 						  value_percent((int64_t)victim->ns[i], (int64_t)all) });
-	return filled(rows, result);
+	return rows;
 }
 
 static uint64_t waited_ns(const struct verdict_facts *facts, const struct verdict_party *party)
@@ -82,10 +75,11 @@ static uint64_t waited_ns(const struct verdict_facts *facts, const struct verdic
 /* As the column `party` of view blame_share. */
 static const char *party_name(struct answer *answer, const struct verdict_party *party)
 {
-	const char *place = party->unit ? party->unit : party->cgroup;
+	const char *place = verdict_place(&party->who);
 
-	if (party->program)
-		return answer_say(answer, "%s%s%s", party->program, place ? " in " : "", place ? place : "");
+	if (party->who.program)
+		return answer_say(answer, "%s%s%s", party->who.program, place ? " in " : "",
+				  place ? place : "");
 	return party->role == ROLE_QUOTA || party->role == ROLE_UNKNOWN ? party->where : NULL;
 }
 
@@ -98,26 +92,25 @@ static struct rows *blame_rows(struct answer *answer)
 	const struct verdict_facts *facts = &answer->judged.facts;
 	const struct verdict_victim *victim = answer->judged.verdict.victim;
 	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
-	int result = 0;
 
-	for (uint32_t i = 0; rows && victim && i < facts->parties_count && !result; i++) {
+	for (uint32_t i = 0; victim && i < facts->parties_count; i++) {
 		const struct verdict_party *party = &facts->parties[i];
 
 		if (&facts->victims[party->victim] != victim)
 			continue;
-		result = rows_add(
-			rows, (struct value[]){
-				      value_number(answer->report->capture_id), value_text(victim->text),
-				      value_text(account_names[party->wait]),
-				      value_text(blame_role_names[party->role]),
-				      value_text(party_name(answer, party)), value_number((int64_t)party->ns),
-				      value_percent((int64_t)party->ns, (int64_t)waited_ns(facts, party)),
-				      value_text(party->program), value_text(party->unit),
-				      value_text(party->cgroup), number_if(party->tgid, party->tgid),
-				      number_if(party->processes, party->processes), value_text(party->where),
-				      value_text(party->then_account) });
+		add_row(&rows,
+			(struct value[]){
+				value_number(answer->report->capture_id), value_text(victim->text),
+				value_text(account_names[party->wait]),
+				value_text(blame_role_names[party->role]),
+				value_text(party_name(answer, party)), value_number((int64_t)party->ns),
+				value_percent((int64_t)party->ns, (int64_t)waited_ns(facts, party)),
+				value_text(party->who.program), value_text(party->who.unit),
+				value_text(party->who.cgroup), number_if(party->who.tgid, party->who.tgid),
+				number_if(party->who.processes, party->who.processes),
+				value_text(party->where), value_text(party->then_account) });
 	}
-	return filled(rows, result);
+	return rows;
 }
 
 /* Whom the verdict names. */
@@ -126,17 +119,16 @@ static struct rows *blamed_rows(struct answer *answer)
 	static const char *const names[] = { "role", "party", "ns", "percent" };
 	const struct verdict *verdict = &answer->judged.verdict;
 	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
-	int result = 0;
 
-	for (uint32_t i = 0; rows && answer->has_verdict && i < verdict->blamed_count && !result; i++) {
+	for (uint32_t i = 0; answer->has_verdict && i < verdict->blamed_count; i++) {
 		const struct verdict_party *party = verdict->blamed[i].party;
 
-		result = rows_add(rows, (struct value[]){ value_text(blame_role_names[party->role]),
-							  value_text(party_name(answer, party)),
-							  value_number((int64_t)party->ns),
-							  value_real(verdict->blamed[i].percent) });
+		add_row(&rows, (struct value[]){ value_text(blame_role_names[party->role]),
+						 value_text(party_name(answer, party)),
+						 value_number((int64_t)party->ns),
+						 value_real(verdict->blamed[i].percent) });
 	}
-	return filled(rows, result);
+	return rows;
 }
 
 static struct rows *remedy_rows(const struct answer *answer)
@@ -144,22 +136,20 @@ static struct rows *remedy_rows(const struct answer *answer)
 	static const char *const names[] = { "text", "command", "changes" };
 	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
 
-	return filled(rows, rows ? rows_add(rows, (struct value[]){ value_text(answer->remedy.text),
-								    value_text(answer->remedy.command),
-								    value_number(answer->remedy.changes) })
-				 : 0);
+	add_row(&rows, (struct value[]){ value_text(answer->remedy.text), value_text(answer->remedy.command),
+					 value_number(answer->remedy.changes) });
+	return rows;
 }
 
 static struct rows *line_rows(const struct answer *answer)
 {
 	static const char *const names[] = { "label", "text" };
 	struct rows *rows = new_rows(names, ARRAY_SIZE(names));
-	int result = 0;
 
-	for (uint32_t i = 1; rows && i < answer->lines_count && !result; i++)
-		result = rows_add(rows, (struct value[]){ value_text(answer->lines[i].label),
-							  value_text(answer->lines[i].text) });
-	return filled(rows, result);
+	for (uint32_t i = 1; i < answer->lines_count; i++)
+		add_row(&rows, (struct value[]){ value_text(answer->lines[i].label),
+						 value_text(answer->lines[i].text) });
+	return rows;
 }
 
 int answer_rows(struct answer *answer, struct rows *ret_rows)
@@ -190,39 +180,38 @@ int answer_rows(struct answer *answer, struct rows *ret_rows)
 	if (result)
 		return result;
 	result = rows_add(
-		&rows,
-		(struct value[]){
-			value_number(answer->report->capture_id),
-			value_text(answer->hostname),
-			value_text(judged ? verdict_kind_names[verdict->kind] : NULL),
-			number_if(judged, VERDICT_VERSION),
-			value_text(answer->stored),
-			value_text(verdict->victim ? verdict->victim->text : NULL),
-			value_rows(parts[0]),
-			value_text(waited ? account_names[verdict->wait] : NULL),
-			number_if(waited, (int64_t)verdict->waited_ns),
-			value_rows(parts[1]),
-			value_rows(parts[2]),
-			real_if(waited, verdict->blamed_percent),
-			real_if(waited, verdict->own_percent),
-			value_text(judged ? verdict->limit_cgroup : NULL),
-			value_text(judged ? verdict->limit_name : NULL),
-			number_if(judged && verdict->limit_value >= 0, verdict->limit_value),
-			value_text(verdict->kill ? verdict->kill->comm : NULL),
-			number_if(verdict->kill, verdict->kill ? verdict->kill->tgid : 0),
-			value_text(verdict->kill ? verdict->kill->how : NULL),
-			value_text(judged && *verdict->not_examined ? verdict->not_examined : NULL),
-			real_if(facts->lost_percent >= 0, facts->lost_percent),
-			value_text(facts->lost_reason),
-			value_text(place->stacks_count ? place->function : NULL),
-			number_if(place->stacks_count, place->stack_ids[0]),
-			number_if(answer->resource, answer->onset_at),
-			value_text(answer->goes_on),
-			value_row(parts[3]),
-			value_text(judged ? answer_say(answer, "%s",
-						       verdict_headline_text(facts, verdict, 0, headline))
-					  : NULL),
-			value_rows(parts[4]) });
+		&rows, (struct value[]){
+			       value_number(answer->report->capture_id),
+			       value_text(answer->hostname),
+			       value_text(judged ? verdict_kind_names[verdict->kind] : NULL),
+			       number_if(judged, VERDICT_VERSION),
+			       value_text(answer->stored),
+			       value_text(verdict->victim ? verdict->victim->text : NULL),
+			       value_rows(parts[0]),
+			       value_text(waited ? account_names[verdict->wait] : NULL),
+			       number_if(waited, (int64_t)verdict->waited_ns),
+			       value_rows(parts[1]),
+			       value_rows(parts[2]),
+			       real_if(waited, verdict->blamed_percent),
+			       real_if(waited, verdict->own_percent),
+			       value_text(judged ? verdict->limit_cgroup : NULL),
+			       value_text(judged ? verdict->limit_name : NULL),
+			       number_if(judged && verdict->limit_value >= 0, verdict->limit_value),
+			       value_text(verdict->kill ? verdict->kill->who.program : NULL),
+			       number_if(verdict->kill, verdict->kill ? verdict->kill->who.tgid : 0),
+			       value_text(verdict->kill ? verdict->kill->how : NULL),
+			       value_text(judged && *verdict->not_examined ? verdict->not_examined : NULL),
+			       real_if(facts->lost_percent >= 0, facts->lost_percent),
+			       value_text(facts->lost_reason),
+			       value_text(place->stacks_count ? place->function : NULL),
+			       number_if(place->stacks_count, place->stack_ids[0]),
+			       number_if(answer->resource, answer->onset_at),
+			       value_text(answer->goes_on),
+			       value_row(parts[3]),
+			       value_text(judged ? answer_say(answer, "%s",
+							      verdict_headline_text(facts, verdict, headline))
+						 : NULL),
+			       value_rows(parts[4]) });
 	if (!result)
 		*ret_rows = rows;
 	else

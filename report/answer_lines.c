@@ -87,32 +87,21 @@ static const char *say_shortage(struct answer *answer)
 			       duration((double)answer->window_us * 1e3, window), allowed);
 }
 
-/* The accounts in the order in which they are said: what decided, what it ran, then the largest. */
-static uint32_t order_accounts(const struct answer *answer, uint8_t order[ACCOUNTS])
+/* The account that is said next: what decided, what it ran, then the largest. ACCOUNTS: all were said. */
+static uint8_t next_account(const struct answer *answer, unsigned int said)
 {
-	const struct verdict_victim *victim = answer->judged.verdict.victim;
-	uint8_t first = answer->judged.verdict.wait;
-	uint32_t count = 0;
+	const struct verdict *verdict = &answer->judged.verdict;
+	const uint8_t first[] = { verdict->wait, ACCOUNT_RAN };
+	const uint64_t *ns = verdict->victim->ns;
+	uint8_t next = ACCOUNTS;
 
-	for (uint8_t i = 0; i < ACCOUNTS; i++) {
-		uint32_t at = count;
-
-		if (!victim->ns[i])
-			continue;
-		for (; at; at--) {
-			uint8_t before = order[at - 1];
-			int rank = (i == first) - (before == first);
-
-			if (!rank)
-				rank = (i == ACCOUNT_RAN) - (before == ACCOUNT_RAN);
-			if (rank < 0 || (!rank && victim->ns[i] <= victim->ns[before]))
-				break;
-			order[at] = before;
-		}
-		order[at] = i;
-		count++;
-	}
-	return count;
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++)
+		if (first[i] < ACCOUNTS && ns[first[i]] && !(said & 1U << first[i]))
+			return first[i];
+	for (uint8_t i = 0; i < ACCOUNTS; i++)
+		if (ns[i] && !(said & 1U << i) && (next == ACCOUNTS || ns[i] > ns[next]))
+			next = i;
+	return next;
 }
 
 /* "nginx in nginx.service: 2 threads, 12 s: queued 62 %, ran 20 %, sleep 18 %" */
@@ -120,9 +109,8 @@ static const char *say_victim(struct answer *answer)
 {
 	const struct verdict_victim *victim = answer->judged.verdict.victim;
 	struct line line = { 0 };
-	uint8_t order[ACCOUNTS];
+	unsigned int said = 0;
 	double all = 0;
-	uint32_t count;
 	char time[32];
 
 	if (!victim)
@@ -130,32 +118,26 @@ static const char *say_victim(struct answer *answer)
 					   : "not known yet: accounts are written at the end";
 	for (uint8_t i = 0; i < ACCOUNTS; i++)
 		all += (double)victim->ns[i];
-	count = order_accounts(answer, order);
-	line_name(&line, victim->program ? victim->program : victim->text);
-	line_words(&line, "%s", victim->program && (victim->unit || victim->cgroup) ? " in " : "");
-	if (victim->program)
-		line_name(&line, victim->unit ? victim->unit : victim->cgroup);
+	verdict_say_victim(&line, victim);
 	line_words(&line, ": %" PRIu64 " %s, %s", victim->threads,
 		   plural(victim->threads, "thread", "threads"), duration(all, time));
-	for (uint32_t i = 0; i < count; i++)
-		line_words(&line, "%s%s %.0f %%", i ? ", " : ": ", account_names[order[i]],
-			   share((double)victim->ns[order[i]], all));
+	for (uint8_t i; (i = next_account(answer, said)) < ACCOUNTS; said |= 1U << i)
+		line_words(&line, "%s%s %.0f %%", said ? ", " : ": ", account_names[i],
+			   share((double)victim->ns[i], all));
 	return say_two_lines(answer, &line);
 }
 
 /* "backup[201] in backup.service: 64 %, 2.56 s; its own threads 3 %" */
 static const char *say_blamed(struct answer *answer, const struct verdict_blamed *blamed, bool with_own)
 {
-	size_t columns = answer_columns(answer);
-	char name[VERDICT_TEXT_BYTES], numbers[96], time[32];
-	size_t bytes = (size_t)snprintf(numbers, sizeof(numbers), ": %.0f %%, %s", blamed->percent,
-					duration((double)blamed->party->ns, time));
+	struct line line = { 0 };
+	char time[32];
 
+	verdict_say_party(&line, blamed->party);
+	line_words(&line, ": %.0f %%, %s", blamed->percent, duration((double)blamed->party->ns, time));
 	if (with_own)
-		bytes += (size_t)snprintf(numbers + bytes, sizeof(numbers) - bytes,
-					  "; its own threads %.0f %%", answer->judged.verdict.own_percent);
-	return answer_say(answer, "%s%s",
-			  verdict_party_text(blamed->party, columns ? columns - bytes : 0, name), numbers);
+		line_words(&line, "; its own threads %.0f %%", answer->judged.verdict.own_percent);
+	return answer_say_line(answer, &line);
 }
 
 static const char *say_lock_code(struct answer *answer)
@@ -204,35 +186,28 @@ static const char *say_since(struct answer *answer)
 		answer->is_older ? " or more" : "");
 }
 
-typedef char *verdict_write(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			    char into[VERDICT_TEXT_BYTES]);
-
 /* From this share on, stacks that are not whole make `code` less certain. They judge nobody. */
 #define NOT_WHOLE_PERCENT 5.0
 
-/* What two lines have room for, where one has not. */
-static const char *say_words(struct answer *answer, verdict_write *write, const char *more)
+static const char *say_words(struct answer *answer, verdict_say *say)
 {
-	const struct verdict_facts *facts = &answer->judged.facts;
-	size_t columns = answer_columns(answer), bytes = strlen(more);
-	char text[VERDICT_TEXT_BYTES];
+	struct line line = { 0 };
 
-	write(facts, &answer->judged.verdict, columns ? columns - bytes : 0, text);
-	if (columns && format_columns(text) + bytes > columns)
-		write(facts, &answer->judged.verdict, 2 * columns - bytes - BREAK_COLUMNS, text);
-	return answer_say(answer, "%s%s", text, more);
+	say(&line, &answer->judged.facts, &answer->judged.verdict);
+	return say_two_lines(answer, &line);
 }
 
 static const char *say_certain(struct answer *answer)
 {
 	double percent = not_whole_percent(answer->profile);
-	char stacks[64] = "";
+	struct line line = { 0 };
 
 	if (!answer->has_verdict)
 		return "nothing was judged";
+	verdict_say_certainty(&line, &answer->judged.facts, &answer->judged.verdict);
 	if (percent >= NOT_WHOLE_PERCENT)
-		snprintf(stacks, sizeof(stacks), "; %.0f %% of stacks not whole", percent);
-	return say_words(answer, verdict_certainty_text, stacks);
+		line_words(&line, "; %.0f %% of stacks not whole", percent);
+	return say_two_lines(answer, &line);
 }
 
 static const char *say_judged(struct answer *answer)
@@ -300,14 +275,11 @@ static void add_wrapped(struct answer *answer, const char *label, enum layout_st
 static void add_several(struct answer *answer, bool are_spare)
 {
 	const struct verdict *verdict = &answer->judged.verdict;
-	bool is_own = false;
 
-	for (uint32_t i = 0; i < verdict->blamed_count; i++)
-		is_own |= verdict->blamed[i].party->role == ROLE_OWN;
 	for (uint32_t i = 0; i < verdict->blamed_count; i++)
 		if (!i && !are_spare)
 			add_line(answer, "culprit", LAYOUT_STRONG,
-				 say_blamed(answer, &verdict->blamed[i], !is_own));
+				 say_blamed(answer, &verdict->blamed[i], !verdict_names_own(verdict)));
 		else
 			add_spare_line(answer, "", say_blamed(answer, &verdict->blamed[i], false));
 }
@@ -323,7 +295,7 @@ static void add_culprit(struct answer *answer)
 	}
 	if (is_crowd || verdict->blamed_count < 2)
 		add_wrapped(answer, verdict->kind == VERDICT_KILL ? "grew" : "culprit", LAYOUT_STRONG,
-			    say_words(answer, verdict_culprit_text, ""));
+			    say_words(answer, verdict_say_culprit));
 	if (is_crowd || verdict->blamed_count > 1)
 		add_several(answer, is_crowd);
 }
@@ -336,7 +308,7 @@ bool answer_lines_make(struct answer *answer, const char *still)
 
 	add_line(answer, NULL, is_alarm ? LAYOUT_ALARM : LAYOUT_STRONG, say_headline(answer));
 	if (is_kill && answer->judged.verdict.kill)
-		add_wrapped(answer, "killed", LAYOUT_STRONG, say_words(answer, verdict_kill_text, ""));
+		add_wrapped(answer, "killed", LAYOUT_STRONG, say_words(answer, verdict_say_kill));
 	if (is_kill)
 		add_culprit(answer);
 	if (shortage)

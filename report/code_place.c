@@ -68,30 +68,31 @@ static const struct profile_frame *leaf_of(const struct profile *profile, uint32
 	return begin_walk(profile, stack, &walk);
 }
 
-static bool is_of(const struct code_party *party, const struct profile *profile,
+static bool is_of(const struct verdict_who *who, bool is_kernel, const struct profile *profile,
 		  const struct profile_process *process)
 {
 	const char *comm, *cgroup = process->cgroup;
 	char unit[NAME_MAX + 1];
-	size_t length = strlen(party->program);
+	size_t length = strlen(who->program);
 
 	if (!process->is_known)
 		return false;
 	comm = profile_text(profile, process->comm);
 	/* kworker/1:2 is a kworker, and ksoftirqd/0 a ksoftirqd */
-	if (party->is_kernel)
-		return !strncmp(comm, party->program, length) &&
+	if (is_kernel)
+		return !strncmp(comm, who->program, length) &&
 		       (comm[length] == '/' || !comm[length + strspn(comm + length, "0123456789.")]);
-	if (strcmp(comm, party->program) != 0)
+	if (strcmp(comm, who->program) != 0)
 		return false;
 	if (!cgroup)
 		return true;
-	if (party->unit)
-		return cgroup_unit(cgroup, unit) && !strcmp(unit, party->unit);
-	return !party->cgroup || !strcmp(cgroup, party->cgroup);
+	if (who->unit)
+		return cgroup_unit(cgroup, unit) && !strcmp(unit, who->unit);
+	return !who->cgroup || !strcmp(cgroup, who->cgroup);
 }
 
-static void weigh(struct weighing *weighing, const struct code_party *party, const char *resource)
+static void weigh(struct weighing *weighing, const struct verdict_who *who, bool is_kernel,
+		  const char *resource)
 {
 	const struct profile *profile = weighing->profile;
 
@@ -103,7 +104,7 @@ static void weigh(struct weighing *weighing, const struct code_party *party, con
 		if (sample->kind != (resource ? profile->off_cpu : profile->on_cpu) || weight <= 0 ||
 		    (resource && *resource &&
 		     !sums_stalls_on(profile_text(profile, sample->stall), resource)) ||
-		    (party && !is_of(party, profile, profile_process_of(profile, sample))))
+		    (who && !is_of(who, is_kernel, profile, profile_process_of(profile, sample))))
 			continue;
 		weighing->all = add_saturated(weighing->all, weight);
 		leaf = leaf_of(profile, sample->stack);
@@ -148,30 +149,15 @@ static bool has_same_functions(const struct profile *profile, uint32_t one, uint
 	return !here && !there;
 }
 
-/* Keeps the stacks with the functions of `hottest`, the one with most weight first. */
+/* Keeps `hottest` and, as far as there is room, the others with its functions. */
 static void keep_stacks(const struct weighing *weighing, uint32_t hottest, struct code_place *place)
 {
 	const struct profile *profile = weighing->profile;
-	int64_t weights[CODE_PLACE_STACKS];
 
-	for (uint32_t i = 0; i < profile->stacks_count; i++) {
-		uint32_t at = place->stacks_count;
-
-		if (!weighing->of_stack[i] || !has_same_functions(profile, hottest, i))
-			continue;
-		if (at < CODE_PLACE_STACKS)
-			place->stacks_count++;
-		else if (weighing->of_stack[i] > weights[--at])
-			; /* in the last one's place */
-		else
-			continue;
-		for (; at && weighing->of_stack[i] > weights[at - 1]; at--) {
-			weights[at] = weights[at - 1];
-			place->stack_ids[at] = place->stack_ids[at - 1];
-		}
-		weights[at] = weighing->of_stack[i];
-		place->stack_ids[at] = profile->stacks[i].stack_id;
-	}
+	place->stack_ids[place->stacks_count++] = profile->stacks[hottest].stack_id;
+	for (uint32_t i = 0; i < profile->stacks_count && place->stacks_count < CODE_PLACE_STACKS; i++)
+		if (i != hottest && weighing->of_stack[i] && has_same_functions(profile, hottest, i))
+			place->stack_ids[place->stacks_count++] = profile->stacks[i].stack_id;
 }
 
 /* Appends what fits. */
@@ -213,8 +199,8 @@ static void describe_stack(const struct profile *profile, uint32_t stack, const 
 	}
 }
 
-int code_place_find(const struct profile *profile, const struct code_party *party, const char *resource,
-		    struct code_place *ret_place)
+int code_place_find(const struct profile *profile, const struct verdict_who *who, bool is_kernel,
+		    const char *resource, struct code_place *ret_place)
 {
 	_cleanup_weighing_ struct weighing weighing = { profile,
 							calloc(profile->stacks_count + 1UL, sizeof(int64_t)),
@@ -227,7 +213,7 @@ int code_place_find(const struct profile *profile, const struct code_party *part
 
 	if (!weighing.of_stack || !weighing.of_function)
 		return -ENOMEM;
-	weigh(&weighing, party, resource);
+	weigh(&weighing, who, is_kernel, resource);
 	stack = hottest_stack(&weighing, &weight);
 	if (stack != PROFILE_NONE) {
 		keep_stacks(&weighing, stack, &place);

@@ -6,19 +6,13 @@
 #ifndef BOURDON_REPORT_CODE_PLACE_H
 #define BOURDON_REPORT_CODE_PLACE_H
 
+#include "common/verdict/verdict.h"
 #include "report/profile.h"
 
 #define CODE_PLACE_STACKS 16U
 
-/* Processes of one program in one unit; without a unit in one cgroup. */
-struct code_party {
-	const char *program;
-	const char *unit, *cgroup; /* NULL: not known, so anywhere */
-	bool is_kernel;            /* kernel threads of that kind: kworker/1:2 is a kworker */
-};
-
 struct code_place {
-	/* Stacks with the functions of the hottest one, most samples first: they differ in where in the functions they were. */
+	/* The hottest stack, then others with its functions: they differ in where in the functions they were. */
 	int64_t stack_ids[CODE_PLACE_STACKS];
 	uint32_t stacks_count; /* 0: nothing was found */
 	char text[1024];       /* "99 % of 161 samples in burn_cpu < worker_main < start_thread"; "": none */
@@ -27,9 +21,10 @@ struct code_place {
 
 /*
  * Finds it in the profile: where the program ran; or, with a resource, where it waited for that, and with "" where it waited
- * for whatever. A party NULL is everybody of the profile. Returns 0 or -ENOMEM.
+ * for whatever. Without a place it may be anywhere; NULL is everybody of the profile. Of kernel threads all of that kind are meant:
+ * kworker/1:2 is a kworker. Returns 0 or -ENOMEM.
  */
-int code_place_find(const struct profile *profile, const struct code_party *party, const char *resource,
-		    struct code_place *ret_place);
+int code_place_find(const struct profile *profile, const struct verdict_who *who, bool is_kernel,
+		    const char *resource, struct code_place *ret_place);
 
 #endif

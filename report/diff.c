@@ -32,11 +32,6 @@ struct diffing {
 		"change_percent", "p", "share_p", "changed"
 #define NUMBERS_COUNT 11
 
-static struct value value_real(double real)
-{
-	return (struct value){ .type = VALUE_REAL, .real = real };
-}
-
 /* Negative: not known. */
 static struct value value_if(double real)
 {

@@ -31,95 +31,82 @@ static const char last_second_sql[] =
 /* The shortage is over where the last second had less of it. */
 #define OVER_PERCENT 1.0
 
-struct saying {
-	const char *word; /* NULL: nothing to say */
-	const char *text; /* NULL: no memory */
-};
+/* Each stores a text, and returns a word; NULL: it has nothing to say. */
 
-static struct saying say_recording(struct answer *answer)
+static const char *say_recording(struct answer *answer, const char **ret_text)
 {
 	_cleanup_query_ struct query query =
 		query_begin(answer->report->database, recording_sql, answer->report->capture_id, 0);
 	int64_t id;
 
 	if (!query_next(&query))
-		return (struct saying){ 0 };
+		return NULL;
 	id = query_number(&query, "capture_id");
-	return (struct saying){
-		"yes",
-		id == answer->report->capture_id
-			? answer_say(answer, "yes, unless bourdond died: this capture is being recorded")
-			: answer_say(answer,
-				     "yes, unless bourdond died: capture %" PRId64
-				     " of its incident is recorded",
-				     id)
-	};
+	*ret_text = id == answer->report->capture_id
+			    ? "yes, unless bourdond died: this capture is being recorded"
+			    : answer_say(answer,
+					 "yes, unless bourdond died: capture %" PRId64
+					 " of its incident is recorded",
+					 id);
+	return "yes";
 }
 
-static struct saying say_again(struct answer *answer)
+static const char *say_again(struct answer *answer, const char **ret_text)
 {
 	_cleanup_query_ struct query query =
 		query_begin(answer->report->database, again_sql, answer->report->capture_id, 0);
 	char when[TIME_TEXT_BYTES];
-	int64_t captures;
+	int64_t captures, id;
 
 	if (!query_next(&query))
-		return (struct saying){ 0 };
+		return NULL;
 	time_text_write(query_number(&query, "triggered_at"), when);
-	if (!query_number(&query, "same"))
-		return (struct saying){
-			"went on",
-			answer_say(answer, "it went on as %.8s, %s, capture %" PRId64 " of its incident",
-				   query_text(&query, "resource"), when, query_number(&query, "capture_id"))
-		};
+	id = query_number(&query, "capture_id");
+	if (!query_number(&query, "same")) {
+		*ret_text = answer_say(answer, "it went on as %.8s, %s, capture %" PRId64 " of its incident",
+				       query_text(&query, "resource"), when, id);
+		return "went on";
+	}
 	captures = query_number(&query, "captures");
-	return (struct saying){ "came back",
-				answer_say(answer,
-					   "it came back %" PRId64 " %s, last at %s (capture %" PRId64 ")",
-					   captures, plural((uint64_t)captures, "time", "times"), when,
-					   query_number(&query, "capture_id")) };
+	*ret_text = answer_say(answer, "it came back %" PRId64 " %s, last at %s (capture %" PRId64 ")",
+			       captures, plural((uint64_t)captures, "time", "times"), when, id);
+	return "came back";
 }
 
-static struct saying say_at_end(struct answer *answer)
+static const char *say_at_end(struct answer *answer, const char **ret_text)
 {
 	_cleanup_query_ struct query query =
 		query_begin(answer->report->database, last_second_sql, answer->report->capture_id, 0);
-	char when[TIME_TEXT_BYTES], until[32];
+	char when[TIME_TEXT_BYTES];
+	const char *until;
 	double percent;
 
+	*ret_text = "not known: the database has nothing later";
 	if (!answer->has_ended || !answer->resource)
-		return (struct saying){ "not known",
-					answer_say(answer, "not known: the database has nothing later") };
+		return "not known";
 	/* the day is that of the line before */
-	snprintf(until, sizeof(until), "%s", time_text_write(answer->ended_at, when) + strlen("2026-11-25T"));
-	if (!query_next(&query) || query_is_null(&query, "part"))
-		return (struct saying){
-			"not known",
-			answer_say(answer, "not known: the database has nothing later than %s", until)
-		};
-	percent = 100 * query_real(&query, "part");
-	if (percent < OVER_PERCENT)
-		return (struct saying){
-			"over",
-			answer_say(answer, "no: over by %s, when the capture ended; none since", until)
-		};
-	return (struct saying){ "not known",
-				answer_say(answer,
-					   "not known since %s; stalled %.0f %% of the second before that",
-					   until, percent > 100 ? 100 : percent) };
+	until = time_text_write(answer->ended_at, when) + strlen("2026-11-25T");
+	percent = query_next(&query) && !query_is_null(&query, "part") ? 100 * query_real(&query, "part")
+								       : -1;
+	if (percent >= OVER_PERCENT)
+		*ret_text = answer_say(answer,
+				       "not known since %s; stalled %.0f %% of the second before that", until,
+				       percent > 100 ? 100 : percent);
+	else if (percent < 0)
+		*ret_text = answer_say(answer, "not known: the database has nothing later than %s", until);
+	else
+		*ret_text = answer_say(answer, "no: over by %s, when the capture ended; none since", until);
+	return percent >= 0 && percent < OVER_PERCENT ? "over" : "not known";
 }
 
 int goes_on_find(struct answer *answer, const char **ret_word, const char **ret_text)
 {
-	struct saying saying = say_recording(answer);
+	const char *word = say_recording(answer, ret_text);
 
-	if (!saying.word)
-		saying = say_again(answer);
-	if (!saying.word)
-		saying = say_at_end(answer);
-	if (answer->report->database->failed)
-		return -EIO;
-	*ret_word = saying.word;
-	*ret_text = saying.text;
-	return saying.text ? 0 : -ENOMEM;
+	if (!word)
+		word = say_again(answer, ret_text);
+	if (!word)
+		word = say_at_end(answer, ret_text);
+	*ret_word = word;
+	return answer->report->database->failed ? -EIO : *ret_text ? 0 : -ENOMEM;
 }

@@ -109,6 +109,19 @@ int64_t host_cgroup_number(const struct host *host, const char *cgroup, const ch
 	return number;
 }
 
+int64_t host_quota_percent(const struct host *host, const char *cgroup)
+{
+	_cleanup_free_ char *text = read_of_cgroup(host, cgroup, "cpu.max");
+	int64_t quota_us, period_us;
+
+	if (text && !strncmp(text, "max", strlen("max")))
+		return INT64_MAX;
+	return text && sscanf(text, "%" SCNd64 " %" SCNd64, &quota_us, &period_us) == 2 && period_us > 0 &&
+			       quota_us >= 0 && quota_us <= INT64_MAX / 100
+		       ? 100 * quota_us / period_us
+		       : -1;
+}
+
 bool host_cpu_controlled(const struct host *host, const char *cgroup)
 {
 	_cleanup_free_ char *outermost =

@@ -32,6 +32,9 @@ bool host_has_file(const struct host *host, const char *cgroup, const char *file
 /* The number with which a cgroup's file begins, or its line "default"; negative: there is none. "max" is INT64_MAX. */
 int64_t host_cgroup_number(const struct host *host, const char *cgroup, const char *file);
 
+/* What cpu.max of a cgroup allows, in percent of a CPU; negative: there is none. "max" is INT64_MAX. */
+int64_t host_quota_percent(const struct host *host, const char *cgroup);
+
 /* The file whose weights share out this disk among cgroups: bfq schedules it, or io.cost is on. NULL: none do. */
 const char *host_disk_weight_file(const struct host *host, const char *disk);
 

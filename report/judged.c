@@ -39,6 +39,6 @@ int judged_headline(struct database *database, int64_t capture_id, char into[VER
 		return database->failed ? -EIO : 0;
 	result = judged_load(database, capture_id, &judged);
 	if (!result)
-		verdict_headline_text(&judged.facts, &judged.verdict, 0, into);
+		verdict_headline_text(&judged.facts, &judged.verdict, into);
 	return result;
 }

@@ -2,12 +2,8 @@
 #include "report/place.h"
 
 #include "common/cgroup_path.h"
-#include "common/cleanup.h"
 #include "report/shell_quote.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #define CGROUP2_MOUNT "/sys/fs/cgroup"
@@ -48,39 +44,39 @@ static size_t systemd_length(const char *cgroup)
 	return length;
 }
 
-size_t place_sibling_length(const char *of, const char *other)
+/* The cgroup with the first `length` bytes of this path. */
+static struct place place_within(const char *cgroup, size_t length)
+{
+	struct place place = { 0 };
+	const char *container = place.path + strlen(DOCKER_PARENT);
+
+	if (length < sizeof(place.path))
+		memcpy(place.path, cgroup, length);
+	place.is_unit = *place.path && systemd_length(place.path) == length;
+	place.is_kubernetes = strstr(place.path, "kubepods") != NULL;
+	place.is_docker = !strncmp(place.path, DOCKER_PARENT, strlen(DOCKER_PARENT)) &&
+			  strspn(container, "0123456789abcdef") == strlen(container);
+	return place;
+}
+
+struct place place_of(const char *cgroup)
+{
+	return place_within(cgroup, strlen(cgroup));
+}
+
+bool place_sibling(const char *of, const char *other, struct place *ret_place)
 {
 	size_t common = 0, i = 0;
 
 	for (; of[i] && of[i] == other[i]; i++)
 		if (of[i] == '/')
 			common = i;
-	/* equal so far, and one goes on */
-	if ((!of[i] && (!other[i] || other[i] == '/')) || (!other[i] && of[i] == '/'))
-		return 0;
-	return of[common] == '/' && of[common + 1] ? common + 1 + strcspn(of + common + 1, "/") : 0;
-}
-
-int place_of(const char *cgroup, size_t length, struct place *ret_place)
-{
-	struct place place = { .path = strndup(cgroup, length) };
-	const char *container;
-
-	if (!place.path)
-		return -ENOMEM;
-	if (length && systemd_length(place.path) == length)
-		place.unit = strrchr(place.path, '/') + 1;
-	place.is_kubernetes = strstr(place.path, "kubepods") != NULL;
-	container = place.path + strlen(DOCKER_PARENT);
-	place.is_docker = !strncmp(place.path, DOCKER_PARENT, strlen(DOCKER_PARENT)) &&
-			  strspn(container, "0123456789abcdef") == strlen(container);
-	*ret_place = place;
-	return 0;
-}
-
-void place_free(struct place *place)
-{
-	free(place->path);
+	/* equal so far, and one goes on; or no path at all */
+	if ((!of[i] && (!other[i] || other[i] == '/')) || (!other[i] && of[i] == '/') || of[common] != '/' ||
+	    !of[common + 1])
+		return false;
+	*ret_place = place_within(of, common + 1 + strcspn(of + common + 1, "/"));
+	return true;
 }
 
 /* The units that systemd/ has, and the slice that systemd makes for the instances of one. */
@@ -97,27 +93,26 @@ static bool is_of_bourdon(const char *unit)
 
 bool place_is_shared(const struct place *place)
 {
+	const char *name = place_name(place);
+
 	return !strcmp(place->path, "/") || !*place->path ||
-	       (place->unit && (!strcmp(place->unit, INIT_SCOPE) || !strcmp(place->unit, "system.slice") ||
-				is_of_bourdon(place->unit)));
+	       (place->is_unit &&
+		(!strcmp(name, INIT_SCOPE) || !strcmp(name, "system.slice") || is_of_bourdon(name)));
 }
 
-size_t place_own_length(const char *of, const char *victim)
+bool place_own(const char *of, const char *victim, struct place *ret_place)
 {
 	size_t length = systemd_length(of);
-	_cleanup_place_ struct place place = { 0 };
 
 	if (!length || ends_with(of, length, ".slice"))
 		length = strlen(of); /* a cgroup of no unit, or a slice with processes of its own */
-	if (place_of(of, length, &place) < 0 || place_is_shared(&place) ||
-	    cgroup_is_within(victim, place.path))
-		return 0;
-	return length;
+	*ret_place = place_within(of, length);
+	return !place_is_shared(ret_place) && !cgroup_is_within(victim, ret_place->path);
 }
 
 const char *place_name(const struct place *place)
 {
-	return place->unit ? place->unit : place->path;
+	return place->is_unit ? strrchr(place->path, '/') + 1 : place->path;
 }
 
 bool place_is_gone(const struct place *place, const struct host *host)
@@ -125,41 +120,22 @@ bool place_is_gone(const struct place *place, const struct host *host)
 	return host->is_here && host->cgroups && !host_has_cgroup(host, place->path);
 }
 
-int place_command(const struct place *place, const struct host *host, const struct place_change *change,
-		  char **ret_command)
+const char *place_command(struct answer *answer, const struct place *place, const struct host *host,
+			  const struct place_change *change)
 {
-	bool is_unit = place->unit && (!host->is_here || host->has_systemd);
-	const char *mount = host->cgroups ? host->cgroups : CGROUP2_MOUNT;
-	_cleanup_free_ char *path = NULL, *word = NULL;
-	int length;
+	const char *file;
 
-	*ret_command = NULL;
-	if (!is_unit && place->is_docker && change->docker) {
-		word = shell_quote(place->path + strlen(DOCKER_PARENT));
-		if (!word)
-			return -ENOMEM;
-		length = asprintf(ret_command, "docker update %s %s", change->docker, word);
-	} else if (is_unit) {
-		word = shell_quote(place->unit);
-		if (!word)
-			return -ENOMEM;
-		length =
-			asprintf(ret_command, SET_PROPERTY "%s %s=%s", word, change->property, change->value);
-	} else {
-		if (!change->file_value || (host->is_here && !host_has_file(host, place->path, change->file)))
-			return 0;
-		if (asprintf(&path, "%s%s/%s", mount, place->path, change->file) < 0) {
-			path = NULL;
-			return -ENOMEM;
-		}
-		word = shell_quote(path);
-		if (!word)
-			return -ENOMEM;
-		length = asprintf(ret_command, "echo %s > %s", change->file_value, word);
-	}
-	if (length < 0) {
-		*ret_command = NULL;
-		return -ENOMEM;
-	}
-	return 0;
+	if (!change->value || !*place->path)
+		return NULL;
+	if (place->is_unit && (!host->is_here || host->has_systemd))
+		return answer_say_word(answer, place_name(place), SET_PROPERTY ANSWER_NAME " %s=%s",
+				       change->property, change->value);
+	if (place->is_docker && change->docker)
+		return answer_say_word(answer, place->path + strlen(DOCKER_PARENT),
+				       "docker update %s " ANSWER_NAME, change->docker);
+	if (!change->file_value || (host->is_here && !host_has_file(host, place->path, change->file)))
+		return "";
+	file = answer_say(answer, "%s%s/%s", host->cgroups ? host->cgroups : CGROUP2_MOUNT, place->path,
+			  change->file);
+	return file ? answer_say_word(answer, file, "echo %s > " ANSWER_NAME, change->file_value) : NULL;
 }

@@ -6,33 +6,32 @@
 #ifndef BOURDON_REPORT_PLACE_H
 #define BOURDON_REPORT_PLACE_H
 
+#include "report/answer.h"
 #include "report/host.h"
 
+#include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 struct place {
-	char *path;       /* owned */
-	const char *unit; /* within path; NULL: systemd does not know it */
+	char path[PATH_MAX]; /* "": longer than any is */
+	bool is_unit;        /* the path ends with a unit that systemd knows */
 	bool is_kubernetes, is_docker;
 };
 
-/* The cgroup with the first `length` bytes of this path. Returns 0 or -ENOMEM; free it. */
-int place_of(const char *cgroup, size_t length, struct place *ret_place);
-void place_free(struct place *place);
-#define _cleanup_place_ _cleanup_(place_free)
+/* The cgroup with this path. */
+struct place place_of(const char *cgroup);
 
 /*
- * The length of a cgroup's path down to the systemd unit at or above that place which is the child of what two cgroups have in
- * common: weights are shared out between such siblings. 0: one is within the other, or they are the same.
+ * The systemd unit, or the cgroup, at or above `of` which is the child of what two cgroups have in common: weights are shared out
+ * between such siblings. Returns false: one is within the other, or they are the same.
  */
-size_t place_sibling_length(const char *of, const char *other);
+bool place_sibling(const char *of, const char *other, struct place *ret_place);
 
 /*
  * The innermost cgroup at or above this path that may get less: that of a unit, if systemd has one there, because what is below
- * a service is the service's own affair. Returns its length; 0: it holds the victim, init, or bourdon.
+ * a service is the service's own affair. Returns false: it holds the victim, init, or bourdon.
  */
-size_t place_own_length(const char *of, const char *victim);
+bool place_own(const char *of, const char *victim, struct place *ret_place);
 
 /* Whether a cgroup holds init or bourdon themselves, as system.slice does: it must not get less. */
 bool place_is_shared(const struct place *place);
@@ -51,10 +50,10 @@ struct place_change {
 };
 
 /*
- * The command that changes it. *ret_command is NULL where there is none: no systemd manages the host and the cgroup has no such
- * file. The caller frees it. Returns 0 or -ENOMEM.
+ * The command that changes it, kept with the answer. "": there is none, because no systemd manages the host and the cgroup has no
+ * such file. NULL without memory.
  */
-int place_command(const struct place *place, const struct host *host, const struct place_change *change,
-		  char **ret_command);
+const char *place_command(struct answer *answer, const struct place *place, const struct host *host,
+			  const struct place_change *change);
 
 #endif

@@ -17,6 +17,12 @@ struct query query_begin(struct database *database, const char *sql, int64_t id,
 	return query;
 }
 
+void query_bind_text(struct query *query, int parameter, const char *text)
+{
+	if (query->statement)
+		sqlite3_bind_text(query->statement, parameter, text, -1, SQLITE_STATIC);
+}
+
 void query_end(struct query *query)
 {
 	sqlite3_finalize(query->statement);

@@ -28,6 +28,9 @@ struct query {
 struct query query_begin(struct database *database, const char *sql, int64_t id, int64_t limit);
 void query_end(struct query *query);
 
+/* Binds one more parameter. The text outlives the query; NULL is the value NULL. */
+void query_bind_text(struct query *query, int parameter, const char *text);
+
 /* Reads computed rows. The caller need not end it. */
 struct query query_of_rows(struct database *database, const struct rows *rows);
 

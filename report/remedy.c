@@ -44,35 +44,57 @@ static struct remedy look_at(const struct search *search, const char *text, cons
 {
 	struct answer *answer = search->answer;
 	const char *path = answer->report->database->path;
-	_cleanup_free_ char *word = strcmp(path, DATABASE_DEFAULT) ? shell_quote(path) : NULL;
+	int64_t id = answer->report->capture_id;
 
 	return (struct remedy){ .text = text,
-				.command = say(answer, "bourdon %s%s%swhy %" PRId64 " --section %s",
-					       word ? "--db " : "", word ? word : "", word ? " " : "",
-					       answer->report->capture_id, sections) };
+				.command = strcmp(path, DATABASE_DEFAULT)
+						   ? answer_say_word(answer, path,
+								     "bourdon --db " ANSWER_NAME
+								     " why %" PRId64 " --section %s",
+								     id, sections)
+						   : say(answer, "bourdon why %" PRId64 " --section %s", id,
+							 sections) };
 }
 
 /* ---- commands that change ---- */
 
-/* The change of a place; where it has no command, `otherwise`. Without memory the text is NULL. */
+/* The change of a place; where it has no command, `otherwise`. */
 static struct remedy change_place(const struct search *search, const struct place *place,
 				  const struct place_change *change, const char *text,
 				  struct remedy otherwise)
 {
-	_cleanup_free_ char *command = NULL;
+	const char *command;
 
 	if (place_is_gone(place, search->host))
 		return look_at(search,
 			       say_name(search->answer, place_name(place),
 					ANSWER_NAME " has ended: nothing is to be changed now"),
 			       "groups,others");
-	if (place_command(place, search->host, change, &command) < 0)
-		return (struct remedy){ 0 };
-	if (!command)
+	command = place_command(search->answer, place, search->host, change);
+	if (command && !*command)
 		return otherwise;
-	return (struct remedy){ .text = text,
-				.command = say(search->answer, "%s", command),
-				.changes = true };
+	return (struct remedy){ .text = text, .command = command, .changes = true };
+}
+
+/* The period is set, too: the quota is of that of the capture, which may be another one by now. */
+static struct place_change quota_change(struct answer *answer, int64_t percent, int64_t period_us)
+{
+	return (struct place_change){
+		"CPUQuota", say(answer, "%" PRId64 "%%", percent), "cpu.max",
+		say(answer, "'%" PRId64 " %" PRId64 "'", percent * period_us / 100, period_us),
+		say(answer, "--cpus=%" PRId64 ".%02" PRId64, percent / 100, percent % 100)
+	};
+}
+
+/* docker has no memory.high. */
+static struct place_change memory_change(struct answer *answer, const char *file, int64_t bytes)
+{
+	bool is_max = !strcmp(file, "memory.max");
+
+	return (struct place_change){ is_max ? "MemoryMax" : "MemoryHigh",
+				      say(answer, "%" PRId64 "M", bytes / MIB), file,
+				      say(answer, "%" PRId64, bytes),
+				      is_max ? say(answer, "--memory=%" PRId64 "m", bytes / MIB) : NULL };
 }
 
 static const char *of_pod(const struct place *place)
@@ -104,7 +126,7 @@ static int64_t wanted_percent(const struct search *search, const char *cgroup)
 	for (uint32_t i = 0; i < facts->victims_count; i++) {
 		const struct verdict_victim *victim = &facts->victims[i];
 
-		if (victim->cgroup && cgroup_is_within(victim->cgroup, cgroup))
+		if (victim->who.cgroup && cgroup_is_within(victim->who.cgroup, cgroup))
 			wanted += (double)victim->ns[ACCOUNT_RAN] + (double)victim->ns[ACCOUNT_THROTTLED] +
 				  (double)victim->ns[ACCOUNT_QUEUED];
 	}
@@ -127,32 +149,29 @@ static struct remedy raise_quota(const struct search *search)
 	struct remedy look = look_at(search,
 				     "raise the CPU quota of its cgroup, or of the one above that has it",
 				     "capture,machine,groups");
-	_cleanup_place_ struct place place = { 0 };
-	int64_t quota, wanted, now, value;
-	char percent[32], file[64], docker[64];
+	int64_t before, quota, wanted, now = -1;
+	struct place_change change;
+	struct place place;
 
 	if (!limit || !limit->cgroup || *limit->cgroup != '/' || limit->value <= 0 ||
 	    limit->value > INT32_MAX * (int64_t)1000 || limit->period_us <= 0 || limit->period_us > INT32_MAX)
 		return look;
-	if (place_of(limit->cgroup, strlen(limit->cgroup), &place) < 0)
-		return (struct remedy){ 0 };
-	now = in_force(search, &place, "cpu.max");
-	value = now > 0 && now <= INT32_MAX * (int64_t)1000 ? now : limit->value;
-	quota = 100 * value / limit->period_us;
+	place = place_of(limit->cgroup);
+	before = 100 * limit->value / limit->period_us;
+	if (search->host->is_here)
+		now = host_quota_percent(search->host, place.path);
+	quota = now > 0 && now <= QUOTA_MOST ? now : before;
 	if (quota <= 0 || quota > QUOTA_MOST)
 		return look;
 	/* threads that were stopped counted as waiting, so the sum is what they would have used; a quarter more at least */
 	wanted = wanted_percent(search, place.path);
-	if (now == INT64_MAX || (now > limit->value && quota >= wanted))
+	if (now == INT64_MAX || (now > before && quota >= wanted))
 		return raised_already(search, &place, "the quota");
 	if (wanted < quota + quota / 4 + 1)
 		wanted = quota + quota / 4 + 1;
 	wanted = (wanted + 9) / 10 * 10;
-	snprintf(percent, sizeof(percent), "%" PRId64 "%%", wanted);
-	snprintf(file, sizeof(file), "%" PRId64, wanted * limit->period_us / 100);
-	snprintf(docker, sizeof(docker), "--cpus=%" PRId64 ".%02" PRId64, wanted / 100, wanted % 100);
-	return change_place(search, &place,
-			    &(struct place_change){ "CPUQuota", percent, "cpu.max", file, docker },
+	change = quota_change(search->answer, wanted, limit->period_us);
+	return change_place(search, &place, &change,
 			    say_name(search->answer, place_name(&place),
 				     "raise the quota of " ANSWER_NAME " from %.2f to %.2f CPUs%s",
 				     (double)quota / 100, (double)wanted / 100, of_pod(&place)),
@@ -164,18 +183,18 @@ static struct remedy find_limit(const struct search *search)
 {
 	const struct verdict_victim *victim = search->verdict->victim;
 	const char *known = search->verdict->limit_cgroup ? answer_unit_of(search->verdict->limit_cgroup)
-			    : victim                      ? victim->unit
+			    : victim                      ? victim->who.unit
 							  : NULL;
-	_cleanup_free_ char *unit = known && shell_is_unit(known) ? shell_quote(known) : NULL;
 
-	if (!unit || (search->host->is_here && !search->host->has_systemd))
+	if (!known || !shell_is_unit(known) || (search->host->is_here && !search->host->has_systemd))
 		return look_at(search, "raise its memory limit: find which cgroup above it has one",
 			       "capture,killed,cgroups,growth");
 	return (struct remedy){
 		.text = say_name(search->answer, known,
 				 "raise the limit of " ANSWER_NAME ", or of a slice above: see which"),
-		.command = say(search->answer,
-			       "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice %s", unit),
+		.command = answer_say_word(
+			search->answer, known,
+			"systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice " ANSWER_NAME),
 	};
 }
 
@@ -183,15 +202,14 @@ static struct remedy raise_memory(const struct search *search)
 {
 	const struct verdict *verdict = search->verdict;
 	const char *cgroup = verdict->limit_cgroup, *name = verdict->limit_name;
-	bool is_max = name && !strcmp(name, "memory.max");
 	int64_t limit = verdict->limit_value, more = 0, now;
-	_cleanup_place_ struct place place = { 0 };
-	char value[32], file[32], from[32], to[32], docker[64];
+	struct place_change change;
+	struct place place;
+	char from[32], to[32];
 
 	if (!cgroup || *cgroup != '/' || !name || limit <= 0 || limit > INT64_MAX / 4)
 		return find_limit(search);
-	if (place_of(cgroup, strlen(cgroup), &place) < 0)
-		return (struct remedy){ 0 };
+	place = place_of(cgroup);
 	now = in_force(search, &place, name);
 	if (now > limit)
 		return raised_already(search, &place, name);
@@ -202,12 +220,8 @@ static struct remedy raise_memory(const struct search *search)
 	else if (verdict->limit)
 		more = limit;
 	more = round_up(limit + (more < limit / 4 ? limit / 4 : more));
-	snprintf(value, sizeof(value), "%" PRId64 "M", more / MIB);
-	snprintf(file, sizeof(file), "%" PRId64, more);
-	snprintf(docker, sizeof(docker), "--memory=%" PRId64 "m", more / MIB);
-	return change_place(search, &place,
-			    &(struct place_change){ is_max ? "MemoryMax" : "MemoryHigh", value, name, file,
-						    is_max ? docker : NULL },
+	change = memory_change(search->answer, name, more);
+	return change_place(search, &place, &change,
 			    say_name(search->answer, place_name(&place),
 				     "raise %s of " ANSWER_NAME " from %s to %s%s", name,
 				     format_size((double)limit, from, sizeof(from)),
@@ -223,27 +237,21 @@ static struct remedy limit_growth(const struct search *search)
 	const struct verdict_growth *grown = search->verdict->grown;
 	struct remedy look = look_at(search, "free memory or add some: see who holds it, and who grew",
 				     "growth,groups,cgroups,reclaim");
-	_cleanup_place_ struct place place = { 0 };
-	char value[32], file[32], high[32];
-	size_t length;
+	struct place_change change;
+	struct place place;
 	int64_t bytes, now;
+	char high[32];
 
-	length = grown && grown->cgroup && search->victim_cgroup
-			 ? place_own_length(grown->cgroup, search->victim_cgroup)
-			 : 0;
-	if (!length || grown->rss_bytes > INT64_MAX / 4)
+	if (!grown || !grown->who.cgroup || !search->victim_cgroup ||
+	    !place_own(grown->who.cgroup, search->victim_cgroup, &place) || grown->rss_bytes > INT64_MAX / 4)
 		return look;
-	if (place_of(grown->cgroup, length, &place) < 0)
-		return (struct remedy){ 0 };
 	bytes = grown->grown_bytes < grown->rss_bytes ? (int64_t)(grown->rss_bytes - grown->grown_bytes) : 0;
 	bytes = round_up(bytes < (int64_t)grown->rss_bytes / 2 ? (int64_t)grown->rss_bytes / 2 : bytes);
 	now = in_force(search, &place, "memory.high");
 	if (now > 0 && now <= bytes)
 		return look;
-	snprintf(value, sizeof(value), "%" PRId64 "M", bytes / MIB);
-	snprintf(file, sizeof(file), "%" PRId64, bytes);
-	return change_place(search, &place,
-			    &(struct place_change){ "MemoryHigh", value, "memory.high", file, NULL },
+	change = memory_change(search->answer, "memory.high", bytes);
+	return change_place(search, &place, &change,
 			    say_name(search->answer, place_name(&place),
 				     "limit the memory of " ANSWER_NAME " to %s, about as before",
 				     format_size((double)bytes, high, sizeof(high))),
@@ -267,12 +275,11 @@ struct used {
 static struct used used_by(const struct search *search, const struct verdict_party *culprit)
 {
 	struct report *report = search->answer->report;
-	const char *texts[] = { culprit->program, culprit->unit ? culprit->unit : culprit->cgroup };
 	_cleanup_query_ struct query query = query_begin(report->database, used_sql, report->capture_id, 0);
 	double span_s;
 
-	for (int i = 0; query.statement && i < (int)ARRAY_SIZE(texts); i++)
-		sqlite3_bind_text(query.statement, i + 2, texts[i], -1, SQLITE_STATIC);
+	query_bind_text(&query, 2, culprit->who.program);
+	query_bind_text(&query, 3, verdict_place(&culprit->who));
 	if (!query_next(&query) || !query_number(&query, "span_ns"))
 		return (struct used){ 0 };
 	span_s = query_real(&query, "span_ns") / 1e9;
@@ -292,9 +299,8 @@ static int64_t victim_tgid(const struct search *search)
 		"AND p.comm = ?2 ORDER BY u.cpu_ns DESC LIMIT 1",
 		report->capture_id, 0);
 
-	if (query.statement && victim->program)
-		sqlite3_bind_text(query.statement, 2, victim->program, -1, SQLITE_STATIC);
-	return victim->program && query_next(&query) ? query_number(&query, "tgid") : 0;
+	query_bind_text(&query, 2, victim->who.program);
+	return query_next(&query) ? query_number(&query, "tgid") : 0;
 }
 
 /*
@@ -304,75 +310,64 @@ static int64_t victim_tgid(const struct search *search)
 static struct remedy lower_priority(const struct search *search, const struct verdict_party *culprit)
 {
 	struct answer *answer = search->answer;
-	struct remedy look =
-		look_at(search,
-			say_name(answer, culprit->program,
-				 "start " ANSWER_NAME " in a unit or cgroup of its own, with a low weight"),
-			"groups,others");
 	const struct host *host = search->host;
-	int64_t group = -1;
+	int64_t tgid = culprit->who.tgid, group = -1;
+	const char *who = say(answer, "%s[%" PRId64 "]", culprit->who.program, tgid);
 
-	if (culprit->tgid <= 1)
-		return look;
-	if (host->is_here && !host_has_process(host, culprit->tgid, culprit->program))
+	if (tgid <= 1)
 		return look_at(search,
-			       say(answer, "%s[%" PRId64 "] has ended: nothing is to be changed now",
-				   culprit->program, culprit->tgid),
+			       say_name(answer, culprit->who.program,
+					"start " ANSWER_NAME
+					" in a unit or cgroup of its own, with a low weight"),
 			       "groups,others");
-	if (host->is_here && !host_cpu_controlled(host, culprit->cgroup))
-		group = host_autogroup(host, culprit->tgid);
+	if (!who)
+		return (struct remedy){ 0 };
+	if (host->is_here && !host_has_process(host, tgid, culprit->who.program))
+		return look_at(search, say(answer, "%s has ended: nothing is to be changed now", who),
+			       "groups,others");
+	if (host->is_here && !host_cpu_controlled(host, culprit->who.cgroup))
+		group = host_autogroup(host, tgid);
 	if (group >= 0 && group != host_autogroup(host, victim_tgid(search)))
-		return (struct remedy){
-			.text = say(answer, "lower the priority of the session of %s[%" PRId64 "]",
-				    culprit->program, culprit->tgid),
-			.command = say(answer, "echo 10 > /proc/%" PRId64 "/autogroup", culprit->tgid),
-			.changes = true,
-		};
-	return (struct remedy){
-		.text = say(answer, "lower the priority of %s[%" PRId64 "]: no cgroup parts them",
-			    culprit->program, culprit->tgid),
-		.command = say(answer, "renice -n 10 -p %" PRId64, culprit->tgid),
-		.changes = true,
-	};
+		return (struct remedy){ say(answer, "lower the priority of the session of %s", who),
+					say(answer, "echo 10 > /proc/%" PRId64 "/autogroup", tgid), true };
+	return (struct remedy){ say(answer, "lower the priority of %s: no cgroup parts them", who),
+				say(answer, "renice -n 10 -p %" PRId64, tgid), true };
 }
 
 /* The culprit's own unit gets half of the CPU time that it used: where no weight can be lowered without others. */
 static struct remedy set_quota(const struct search *search, const struct verdict_party *culprit)
 {
 	struct remedy otherwise = lower_priority(search, culprit);
-	size_t length = place_own_length(culprit->cgroup, search->victim_cgroup);
 	int64_t percent = (int64_t)(50 * used_by(search, culprit).cpu), now;
-	_cleanup_place_ struct place place = { 0 };
-	char value[32], file[32], docker[64];
+	struct place_change change;
+	struct place place;
 
-	if (!length || percent < 1 || percent > QUOTA_MOST)
+	if (!place_own(culprit->who.cgroup, search->victim_cgroup, &place) || percent < 1 ||
+	    percent > QUOTA_MOST)
 		return otherwise;
-	if (place_of(culprit->cgroup, length, &place) < 0)
-		return (struct remedy){ 0 };
-	now = in_force(search, &place, "cpu.max");
-	if (now > 0 && now <= percent * 1000)
+	now = search->host->is_here ? host_quota_percent(search->host, place.path) : -1;
+	if (now > 0 && now <= percent)
 		return otherwise;
-	snprintf(value, sizeof(value), "%" PRId64 "%%", percent);
-	snprintf(file, sizeof(file), "'%" PRId64 " 100000'", percent * 1000);
-	snprintf(docker, sizeof(docker), "--cpus=%" PRId64 ".%02" PRId64, percent / 100, percent % 100);
-	return change_place(
-		search, &place, &(struct place_change){ "CPUQuota", value, "cpu.max", file, docker },
-		say_name(search->answer, place_name(&place),
-			 "limit " ANSWER_NAME " to %.2f CPUs, half of what it used", (double)percent / 100),
-		otherwise);
+	change = quota_change(search->answer, percent, 100000);
+	return change_place(search, &place, &change,
+			    say_name(search->answer, place_name(&place),
+				     "limit " ANSWER_NAME " to %.2f CPUs, half of what it used",
+				     (double)percent / 100),
+			    otherwise);
 }
 
 /* Gives the culprit's part of the tree less than the victim's. `disk_file` has the weights of the disk; NULL: of the CPU. */
 static struct remedy lower_weight(const struct search *search, const struct verdict_party *culprit,
-				  const struct place *place, size_t length, const char *disk_file,
-				  struct remedy otherwise)
+				  const struct place *place, const char *disk_file, struct remedy otherwise)
 {
 	const char *file = disk_file ? disk_file : "cpu.weight", *of = disk_file ? "disk" : "CPU";
 	/* systemd sets this one, too, and bfq's to another number */
-	int64_t weight = disk_file && place->unit ? in_force(search, place, "io.weight") : -1;
-	char value[16], docker[64], now[32] = "";
-	bool is_itself = !culprit->cgroup[length] ||
-			 (place->unit && culprit->unit && !strcmp(place->unit, culprit->unit));
+	int64_t weight = disk_file && place->is_unit ? in_force(search, place, "io.weight") : -1;
+	const char *value;
+	char now[32] = "";
+	bool is_itself =
+		!strcmp(culprit->who.cgroup, place->path) ||
+		(place->is_unit && culprit->who.unit && !strcmp(place_name(place), culprit->who.unit));
 
 	if (weight < 0)
 		weight = in_force(search, place, file);
@@ -387,31 +382,29 @@ static struct remedy lower_weight(const struct search *search, const struct verd
 	else
 		weight = DEFAULT_WEIGHT;
 	weight = weight < LOW_PART ? 1 : weight / LOW_PART;
-	snprintf(value, sizeof(value), "%d", (int)weight);
+	value = say(search->answer, "%" PRId64, weight);
 	/* docker counts from 1024 */
-	snprintf(docker, sizeof(docker), "--cpu-shares=%d", (int)(1024 * weight / DEFAULT_WEIGHT));
 	return change_place(search, place,
 			    &(struct place_change){ disk_file ? "IOWeight" : "CPUWeight", value, file, value,
-						    disk_file ? NULL : docker },
+						    disk_file ? NULL
+							      : say(search->answer, "--cpu-shares=%" PRId64,
+								    1024 * weight / DEFAULT_WEIGHT) },
 			    say_name(search->answer, place_name(place),
 				     "give " ANSWER_NAME "%s%s%s %s weight %d%s%s",
-				     is_itself ? "" : ", where ", is_itself ? "" : culprit->program,
+				     is_itself ? "" : ", where ", is_itself ? "" : culprit->who.program,
 				     is_itself ? "" : " is,", of, (int)weight, now, of_pod(place)),
 			    otherwise);
 }
 
 static struct remedy less_cpu(const struct search *search, const struct verdict_party *culprit)
 {
-	size_t length = place_sibling_length(culprit->cgroup, search->victim_cgroup);
-	_cleanup_place_ struct place place = { 0 };
+	struct place place;
 
-	if (!length)
+	if (!place_sibling(culprit->who.cgroup, search->victim_cgroup, &place))
 		return lower_priority(search, culprit);
-	if (place_of(culprit->cgroup, length, &place) < 0)
-		return (struct remedy){ 0 };
 	return place_is_shared(&place)
 		       ? set_quota(search, culprit)
-		       : lower_weight(search, culprit, &place, length, NULL, lower_priority(search, culprit));
+		       : lower_weight(search, culprit, &place, NULL, lower_priority(search, culprit));
 }
 
 /* A limit of the bandwidth acts whatever schedules the disk. */
@@ -419,33 +412,27 @@ static struct remedy limit_bandwidth(const struct search *search, const struct v
 {
 	const char *disk = search->facts->disk.name;
 	struct remedy look = look_at(search,
-				     say_name(search->answer, culprit->program,
+				     say_name(search->answer, culprit->who.program,
 					      "have " ANSWER_NAME " read and write less: see what it does"),
 				     "bytes,groups,cgroup_bytes,others");
-	size_t length = place_own_length(culprit->cgroup, search->victim_cgroup);
 	struct used used = used_by(search, culprit);
 	bool is_read = used.read > used.written;
 	int64_t mib = (int64_t)((is_read ? used.read : used.written) / LOW_PART / (double)MIB);
-	_cleanup_free_ char *value = NULL;
-	_cleanup_place_ struct place place = { 0 };
-	char text[128], number[32] = "", file[96];
+	struct place_change change = { is_read ? "IOReadBandwidthMax" : "IOWriteBandwidthMax", NULL, "io.max",
+				       NULL, NULL };
+	struct place place;
+	char device[96], number[32];
 
-	if (!length || !disk || used.read + used.written < MIB)
+	if (!place_own(culprit->who.cgroup, search->victim_cgroup, &place) || !disk ||
+	    used.read + used.written < MIB)
 		return look;
-	if (place_of(culprit->cgroup, length, &place) < 0)
-		return (struct remedy){ 0 };
 	mib = mib < 1 ? 1 : mib;
-	snprintf(text, sizeof(text), "/dev/%s %" PRId64 "M", disk, mib);
-	value = shell_quote(text);
-	if (!value)
-		return (struct remedy){ 0 };
-	if (host_disk_number(search->host, disk, number))
-		snprintf(file, sizeof(file), "'%s %s=%" PRId64 "'", number, is_read ? "rbps" : "wbps",
-			 mib * MIB);
-	return change_place(search, &place,
-			    &(struct place_change){ is_read ? "IOReadBandwidthMax" : "IOWriteBandwidthMax",
-						    value, "io.max",
-						    search->host->is_here && *number ? file : NULL, NULL },
+	snprintf(device, sizeof(device), "/dev/%s %" PRId64 "M", disk, mib);
+	change.value = answer_say_word(search->answer, device, ANSWER_NAME);
+	if (search->host->is_here && host_disk_number(search->host, disk, number))
+		change.file_value = say(search->answer, "'%s %s=%" PRId64 "'", number,
+					is_read ? "rbps" : "wbps", mib * MIB);
+	return change_place(search, &place, &change,
 			    say_name(search->answer, place_name(&place),
 				     "limit " ANSWER_NAME " to %s %" PRId64 " MiB a second on %.24s",
 				     is_read ? "read" : "write", mib, disk),
@@ -454,17 +441,15 @@ static struct remedy limit_bandwidth(const struct search *search, const struct v
 
 static struct remedy less_io(const struct search *search, const struct verdict_party *culprit)
 {
-	size_t length = place_sibling_length(culprit->cgroup, search->victim_cgroup);
-	_cleanup_place_ struct place place = { 0 };
 	struct remedy limit = limit_bandwidth(search, culprit);
 	const char *disk = search->facts->disk.name,
 		   *file = search->host->is_here && disk ? host_disk_weight_file(search->host, disk) : NULL;
+	struct place place;
 
-	if (!length || !file)
-		return limit;
-	if (place_of(culprit->cgroup, length, &place) < 0)
-		return (struct remedy){ 0 };
-	return place_is_shared(&place) ? limit : lower_weight(search, culprit, &place, length, file, limit);
+	return file && place_sibling(culprit->who.cgroup, search->victim_cgroup, &place) &&
+			       !place_is_shared(&place)
+		       ? lower_weight(search, culprit, &place, file, limit)
+		       : limit;
 }
 
 /* The largest of those who are named. */
@@ -473,21 +458,21 @@ static struct remedy less_for_neighbour(const struct search *search)
 	const struct verdict *verdict = search->verdict;
 	const struct verdict_party *culprit = verdict->blamed_count ? verdict->blamed[0].party : NULL;
 
-	if (!culprit || !culprit->program)
+	if (!culprit || !culprit->who.program)
 		return look_at(search, "find out who they are: root's policy or their short lives hide them",
 			       "machine,groups,others");
 	if (culprit->role == ROLE_RECORDER)
 		return look_at(search, "bourdon itself: have it record less, by policy.conf or the rules",
 			       "machine,groups,others");
-	if (culprit->tgid == 1)
+	if (culprit->who.tgid == 1)
 		return look_at(search, "see what the first process of the host works for", "others,groups");
 	if (culprit->role == ROLE_KERNEL)
 		return look_at(search,
-			       say_name(search->answer, culprit->program,
+			       say_name(search->answer, culprit->who.program,
 					"find out what the kernel thread " ANSWER_NAME
 					" works for: see its stacks"),
 			       "others,groups,interrupts");
-	if (!culprit->cgroup || !strcmp(culprit->cgroup, "/") || !search->victim_cgroup)
+	if (!culprit->who.cgroup || !strcmp(culprit->who.cgroup, "/") || !search->victim_cgroup)
 		return verdict->wait == ACCOUNT_QUEUED
 			       ? lower_priority(search, culprit)
 			       : look_at(search, "find the cgroup of the culprit: it is not known",
@@ -523,61 +508,63 @@ static struct remedy raise_threshold(const struct search *search)
 		"pressure,waiting,capture");
 }
 
+static struct remedy less_interrupts(const struct search *search)
+{
+	const char *interrupt = search->facts->interrupt;
+
+	return look_at(search,
+		       interrupt && !strncmp(interrupt, "NET_", 4)
+			       ? "spread the network's queues over more CPUs (RPS, ethtool -L)"
+			       : "spread the device's queues over more CPUs, or give it less to do",
+		       "interrupts,machine,others");
+}
+
+static struct remedy end_kills(const struct search *search)
+{
+	return search->verdict->limit_value > 0 ? raise_memory(search) : limit_growth(search);
+}
+
+/* What is to be found; or what no number of one cgroup changes, and the sections that tell more. */
+static const struct situation {
+	struct remedy (*find)(const struct search *search);
+	const char *text, *sections;
+} situations[VERDICT_KINDS] = {
+	[VERDICT_NEGLIGIBLE] = { .find = raise_threshold },
+	[VERDICT_KILL] = { .find = end_kills },
+	[VERDICT_QUOTA] = { .find = raise_quota },
+	[VERDICT_LIMIT] = { .find = raise_memory },
+	[VERDICT_OWN_THREADS] = { NULL, "run fewer threads, make this code cheaper, or give it more CPUs",
+				  "stacks,functions,states,locks" },
+	[VERDICT_LOCK] = { NULL, "hold the lock shorter or more rarely: see who holds it, and where",
+			   "locks,wakers,stalls,states" },
+	[VERDICT_NEIGHBOUR] = { .find = less_for_neighbour },
+	[VERDICT_NEIGHBOURS] = { .find = less_for_neighbour },
+	[VERDICT_CROWD] = { NULL, "run fewer programs at once, or more CPUs: see who they are",
+			    "groups,machine,others" },
+	[VERDICT_DEVICE] = { NULL, "give the disk less to do, or take a faster one: see who used it",
+			     "bytes,groups,cgroup_bytes,stalls" },
+	[VERDICT_OWN_IO] = { NULL, "read and write less, have more in the page cache, or a faster disk",
+			     "stalls,bytes,cgroup_bytes,states" },
+	[VERDICT_MEMORY_SHORTAGE] = { .find = limit_growth },
+	[VERDICT_INTERRUPTS] = { .find = less_interrupts },
+	[VERDICT_STEAL] = { NULL, "ask whoever runs the host: move this machine, or give it CPUs",
+			    "machine,pressure,seconds" },
+	[VERDICT_PEER] = { NULL, "see what the other process did while the victim waited for it",
+			   "wakers,states,stalls,others" },
+	[VERDICT_NETWORK] = { NULL, "look at the other host: its answers are what was waited for",
+			      "stalls,states,wakers" },
+	[VERDICT_UNDETERMINED] = { NULL, "not known: see what waited, and where",
+				   "waiting,pressure,stalls,states,groups" },
+};
+
 static struct remedy find(const struct search *search)
 {
-	const struct verdict_facts *facts = search->facts;
+	const struct situation *is = &situations[search->verdict->kind];
 
 	if (!search->answer->has_verdict)
 		return look_at(search, "none: see what was recorded",
 			       "capture,stacks,functions,stalls,others");
-	switch (search->verdict->kind) {
-	case VERDICT_NEGLIGIBLE:
-		return raise_threshold(search);
-	case VERDICT_KILL:
-		return search->verdict->limit_value > 0 ? raise_memory(search) : limit_growth(search);
-	case VERDICT_QUOTA:
-		return raise_quota(search);
-	case VERDICT_LIMIT:
-		return raise_memory(search);
-	case VERDICT_OWN_THREADS:
-		return look_at(search, "run fewer threads, make this code cheaper, or give it more CPUs",
-			       "stacks,functions,states,locks");
-	case VERDICT_LOCK:
-		return look_at(search, "hold the lock shorter or more rarely: see who holds it, and where",
-			       "locks,wakers,stalls,states");
-	case VERDICT_NEIGHBOUR:
-	case VERDICT_NEIGHBOURS:
-		return less_for_neighbour(search);
-	case VERDICT_CROWD:
-		return look_at(search, "run fewer programs at once, or more CPUs: see who they are",
-			       "groups,machine,others");
-	case VERDICT_DEVICE:
-		return look_at(search, "give the disk less to do, or take a faster one: see who used it",
-			       "bytes,groups,cgroup_bytes,stalls");
-	case VERDICT_OWN_IO:
-		return look_at(search, "read and write less, have more in the page cache, or a faster disk",
-			       "stalls,bytes,cgroup_bytes,states");
-	case VERDICT_MEMORY_SHORTAGE:
-		return limit_growth(search);
-	case VERDICT_INTERRUPTS:
-		return look_at(search,
-			       facts->interrupt && !strncmp(facts->interrupt, "NET_", 4)
-				       ? "spread the network's queues over more CPUs (RPS, ethtool -L)"
-				       : "spread the device's queues over more CPUs, or give it less to do",
-			       "interrupts,machine,others");
-	case VERDICT_STEAL:
-		return look_at(search, "ask whoever runs the host: move this machine, or give it CPUs",
-			       "machine,pressure,seconds");
-	case VERDICT_PEER:
-		return look_at(search, "see what the other process did while the victim waited for it",
-			       "wakers,states,stalls,others");
-	case VERDICT_NETWORK:
-		return look_at(search, "look at the other host: its answers are what was waited for",
-			       "stalls,states,wakers");
-	default:
-		return look_at(search, "not known: see what waited, and where",
-			       "waiting,pressure,stalls,states,groups");
-	}
+	return is->find ? is->find(search) : look_at(search, is->text, is->sections);
 }
 
 int remedy_find(struct answer *answer, struct remedy *ret_remedy)
@@ -595,9 +582,9 @@ int remedy_find(struct answer *answer, struct remedy *ret_remedy)
 			return -ENOMEM;
 		search.host = &host;
 	}
-	search.victim_cgroup = verdict->kill && verdict->kill->cgroup       ? verdict->kill->cgroup
-			       : verdict->victim && verdict->victim->cgroup ? verdict->victim->cgroup
-									    : answer->cgroup;
+	search.victim_cgroup = verdict->kill && verdict->kill->who.cgroup       ? verdict->kill->who.cgroup
+			       : verdict->victim && verdict->victim->who.cgroup ? verdict->victim->who.cgroup
+										: answer->cgroup;
 	remedy = find(&search);
 	if (answer->report->database->failed)
 		return -EIO;

@@ -51,7 +51,7 @@ struct value value_of_column(sqlite3_stmt *row, int column)
 	case SQLITE_INTEGER:
 		return value_number(sqlite3_column_int64(row, column));
 	case SQLITE_FLOAT:
-		return (struct value){ .type = VALUE_REAL, .real = sqlite3_column_double(row, column) };
+		return value_real(sqlite3_column_double(row, column));
 	case SQLITE_NULL:
 		return (struct value){ .type = VALUE_NULL };
 	default:
@@ -68,7 +68,7 @@ struct value value_percent(int64_t part, int64_t whole)
 		return (struct value){ .type = VALUE_NULL };
 	/* SQLite's own format, whose ties are those of its round() */
 	sqlite3_snprintf((int)sizeof(text), text, "%!.1f", 100.0 * (double)part / (double)whole);
-	return (struct value){ .type = VALUE_REAL, .real = strtod(text, NULL) };
+	return value_real(strtod(text, NULL));
 }
 
 int64_t add_saturated(int64_t one, int64_t other)

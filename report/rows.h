@@ -47,6 +47,11 @@ static inline struct value value_number(int64_t number)
 	return (struct value){ .type = VALUE_NUMBER, .number = number };
 }
 
+static inline struct value value_real(double real)
+{
+	return (struct value){ .type = VALUE_REAL, .real = real };
+}
+
 /* NULL is the value NULL. */
 static inline struct value value_text(const char *text)
 {

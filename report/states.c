@@ -179,7 +179,7 @@ static int count_groups(struct counting *counting, struct database *database, in
 
 static struct value average(int64_t sum, int64_t looks)
 {
-	return (struct value){ .type = VALUE_REAL, .real = (double)sum / (double)looks };
+	return value_real((double)sum / (double)looks);
 }
 
 static int add_group(const struct seconds *seconds, const struct group *group, struct rows *rows)

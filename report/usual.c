@@ -28,14 +28,28 @@
 	"AND r.hostname = tr.hostname WHERE t.capture_id = ?1 "
 
 static const char count_sql[] =
-	"SELECT count(*) AS captures, total(same) AS same_verdict FROM (SELECT o.verdict IS t.verdict AS same " SAME_RULE
-	"ORDER BY o.triggered_at DESC LIMIT 2000)";
+	"SELECT count(*) FILTER (WHERE is_comparable) AS captures, count(*) FILTER (WHERE is_comparable AND is_same) AS same_verdict, "
+	"count(*) FILTER (WHERE NOT is_comparable) AS other_version FROM (SELECT o.verdict IS ?3 AS is_same, "
+	"o.verdict_version IS ?4 AS is_comparable " SAME_RULE
+	"AND o.verdict IS NOT NULL ORDER BY o.triggered_at DESC LIMIT 2000)";
 
 static const char same_verdict_sql[] =
 	"SELECT o.capture_id, o.stack_count " SAME_RULE
-	"AND o.state = 'complete' AND o.verdict IS t.verdict ORDER BY o.triggered_at DESC LIMIT 8";
+	"AND o.state = 'complete' AND o.verdict IS ?3 AND o.verdict_version IS ?4 ORDER BY o.triggered_at DESC LIMIT 8";
 
 static_assert(COUNTED_MOST == 2000 && LOOKED_MOST == 8, "the statements have these numbers");
+
+/* Verdicts by other versions of the rules say nothing about this one: the same rows may have another one by now. */
+static struct query begin_week(struct answer *answer, const char *sql)
+{
+	struct query query = query_begin(answer->report->database, sql, answer->report->capture_id, WEEK_NS);
+
+	query_bind_text(&query, 3,
+			answer->has_verdict ? verdict_kind_names[answer->judged.verdict.kind] : NULL);
+	if (query.statement)
+		sqlite3_bind_int(query.statement, 4, VERDICT_VERSION);
+	return query;
+}
 
 /* How far back the database reaches. The index of times has it. */
 static const char reach_sql[] =
@@ -140,8 +154,7 @@ static struct same_code find_same_code(struct answer *answer)
 	hashes = hashes_of(answer);
 	if (!hashes.count)
 		return found;
-	_cleanup_query_ struct query captures =
-		query_begin(database, same_verdict_sql, answer->report->capture_id, WEEK_NS);
+	_cleanup_query_ struct query captures = begin_week(answer, same_verdict_sql);
 	_cleanup_query_ struct query hottest = query_begin(database, hottest_sql(answer), 0, 0);
 
 	for (; stacks < STACKS_LOOKED_MOST && query_next(&captures); found.looked++) {
@@ -226,16 +239,17 @@ static int compare(struct answer *answer, struct comparison *ret_comparison)
 
 static struct value real_or_null(bool is_known, double real)
 {
-	return is_known ? (struct value){ .type = VALUE_REAL, .real = real } : value_text(NULL);
+	return is_known ? value_real(real) : value_text(NULL);
 }
 
 int usual_rows(struct answer *answer, struct rows *ret_rows)
 {
-	static const char *const names[] = { "reach_ns",         "captures",    "same_verdict",
-					     "stacks_looked_at", "same_stack",  "verdict",
-					     "resource",         "baseline_id", "ran",
-					     "ran_baseline",     "waited",      "waited_baseline",
-					     "function",         "percent",     "percent_baseline" };
+	static const char *const names[] = {
+		"reach_ns",         "captures",   "same_verdict", "other_version",
+		"stacks_looked_at", "same_stack", "verdict",      "resource",
+		"baseline_id",      "ran",        "ran_baseline", "waited",
+		"waited_baseline",  "function",   "percent",      "percent_baseline"
+	};
 	struct database *database = answer->report->database;
 	const char *verdict = answer->has_verdict ? verdict_kind_names[answer->judged.verdict.kind] : NULL;
 	struct rows rows = rows_of(names);
@@ -248,8 +262,7 @@ int usual_rows(struct answer *answer, struct rows *ret_rows)
 	if (!answer->rule || !answer->resource)
 		return 0;
 	_cleanup_query_ struct query reach = query_begin(database, reach_sql, answer->report->capture_id, 0);
-	_cleanup_query_ struct query count =
-		query_begin(database, count_sql, answer->report->capture_id, WEEK_NS);
+	_cleanup_query_ struct query count = begin_week(answer, count_sql);
 	if (!query_next(&reach) || !query_next(&count))
 		return -EIO;
 	code = find_same_code(answer);
@@ -263,6 +276,7 @@ int usual_rows(struct answer *answer, struct rows *ret_rows)
 		&rows, (struct value[]){ value_number(query_number(&reach, "ns")),
 					 value_number(query_number(&count, "captures")),
 					 value_number(query_number(&count, "same_verdict")),
+					 value_number(query_number(&count, "other_version")),
 					 value_number(code.looked), value_number(code.same),
 					 value_text(verdict), value_text(answer->resource),
 					 has_baseline ? value_number(comparison.baseline) : value_text(NULL),
@@ -303,7 +317,7 @@ static void print_baseline(const struct layout *layout, const struct query *quer
 void usual_print_brief(const struct layout *layout, struct query *query)
 {
 	int64_t captures = query_number(query, "captures"), same = query_number(query, "same_verdict"),
-		reach_ns = query_number(query, "reach_ns");
+		reach_ns = query_number(query, "reach_ns"), others = query_number(query, "other_version");
 	char text[128], reach[TIME_TEXT_BYTES];
 
 	time_text_write_duration(reach_ns < WEEK_NS ? reach_ns : WEEK_NS, reach);
@@ -311,6 +325,9 @@ void usual_print_brief(const struct layout *layout, struct query *query)
 		snprintf(text, sizeof(text), "not known: the database has no capture before this one");
 	else if (reach_ns < USUAL_REACH_NS)
 		snprintf(text, sizeof(text), "not known: that takes a day of history, and here is %s", reach);
+	else if (!captures && others)
+		snprintf(text, sizeof(text),
+			 "not known: of this rule in %s only captures judged by other rules", reach);
 	else if (!captures)
 		snprintf(text, sizeof(text), "no: the first capture of this rule in %s", reach);
 	else

@@ -90,6 +90,14 @@ static size_t find_word(sqlite3_stmt *row, int column, const char *const *words,
 	return at;
 }
 
+#define append(list, element)                                                                                \
+	({                                                                                                   \
+		int appended_ = array_make_room(list, list##_count, list##_room, 1U);                        \
+		if (!appended_)                                                                              \
+			(list)[list##_count++] = (element);                                                  \
+		appended_;                                                                                   \
+	})
+
 /* ---- what the rows say ---- */
 
 static int add_capture(struct verdict_facts *facts, sqlite3_stmt *row)
@@ -149,32 +157,32 @@ static int add_victim_program(struct verdict_facts *facts, sqlite3_stmt *row)
 {
 	struct verdict_victim *victim = find_victim(facts, row, 0);
 
-	if (!victim || victim->program)
+	if (!victim || victim->who.program)
 		return 0;
-	return keep_texts(facts, row, 1, &victim->program, &victim->unit, &victim->cgroup);
+	return keep_texts(facts, row, 1, &victim->who.program, &victim->who.unit, &victim->who.cgroup);
 }
 
 /* Whether both rows are of one party. What has no program is told apart by its texts. */
 static bool is_same_party(const struct verdict_party *one, const struct verdict_party *other)
 {
-	if (one->victim != other->victim || one->wait != other->wait || one->role != other->role ||
-	    !optional_text_is_same(one->program, other->program) ||
-	    !optional_text_is_same(one->unit, other->unit))
+	if (one->victim != other->victim || one->wait != other->wait || one->role != other->role)
 		return false;
-	return one->program ? one->unit || optional_text_is_same(one->cgroup, other->cgroup)
-			    : optional_text_is_same(one->cgroup, other->cgroup) &&
-				      optional_text_is_same(one->where, other->where);
+	if (one->who.program)
+		return verdict_is_same(&one->who, &other->who);
+	return !other->who.program && optional_text_is_same(one->who.unit, other->who.unit) &&
+	       optional_text_is_same(one->who.cgroup, other->who.cgroup) &&
+	       optional_text_is_same(one->where, other->where);
 }
 
 /* The rows of a party come one after the other, the largest first: its texts are the party's. */
 static void add_to_party(struct verdict_party *party, const struct verdict_party *row)
 {
 	party->ns += row->ns;
-	if (party->tgid != row->tgid)
-		party->tgid = 0;
+	if (party->who.tgid != row->who.tgid)
+		party->who.tgid = 0;
 	/* kernel threads of one kind are in a row for each name; of others each row has the number of all */
 	if (party->role == ROLE_KERNEL)
-		party->processes += row->processes;
+		party->who.processes += row->who.processes;
 }
 
 static int add_party(struct verdict_facts *facts, sqlite3_stmt *row)
@@ -184,26 +192,23 @@ static int add_party(struct verdict_facts *facts, sqlite3_stmt *row)
 	       role = find_word(row, 2, blame_role_names, BLAME_ROLES);
 	struct verdict_party party = { .wait = (uint8_t)wait,
 				       .role = (enum blame_role)role,
-				       .tgid = number_at(row, 8, 0),
-				       .processes = number_at(row, 9, 0),
+				       .who = { .tgid = number_at(row, 8, 0),
+						.processes = number_at(row, 9, 0) },
 				       .ns = size_at(row, 10) };
 	int result;
 
 	if (!victim || wait == ACCOUNTS || role == BLAME_ROLES || !party.ns)
 		return 0; /* a newer bourdond's, or nothing */
 	party.victim = (uint32_t)(victim - facts->victims);
-	result = keep_texts(facts, row, 3, &party.program, &party.unit, &party.cgroup, &party.where,
-			    &party.then_account);
+	result = keep_texts(facts, row, 3, &party.who.program, &party.who.unit, &party.who.cgroup,
+			    &party.where, &party.then_account);
 	if (result < 0)
 		return result;
 	if (facts->parties_count && is_same_party(&facts->parties[facts->parties_count - 1], &party)) {
 		add_to_party(&facts->parties[facts->parties_count - 1], &party);
 		return 0;
 	}
-	result = array_make_room(facts->parties, facts->parties_count, facts->parties_room, 1U);
-	if (!result)
-		facts->parties[facts->parties_count++] = party;
-	return result;
+	return append(facts->parties, party);
 }
 
 /*
@@ -212,21 +217,11 @@ static int add_party(struct verdict_facts *facts, sqlite3_stmt *row)
  */
 static void find_recorder(struct verdict_facts *facts)
 {
-	for (uint32_t i = 0; i < facts->parties_count; i++) {
-		struct verdict_party known = facts->parties[i];
-
-		if (known.role != ROLE_RECORDER)
-			continue;
-		for (uint32_t j = 0; j < facts->parties_count; j++) {
-			struct verdict_party *party = &facts->parties[j];
-
-			if (party->role == ROLE_OTHER &&
-			    optional_text_is_same(party->program, known.program) &&
-			    optional_text_is_same(party->unit, known.unit) &&
-			    optional_text_is_same(party->cgroup, known.cgroup))
-				party->role = ROLE_RECORDER;
-		}
-	}
+	for (uint32_t i = 0; i < facts->parties_count; i++)
+		for (uint32_t j = 0; j < facts->parties_count && facts->parties[i].role == ROLE_RECORDER; j++)
+			if (facts->parties[j].role == ROLE_OTHER &&
+			    verdict_is_same(&facts->parties[i].who, &facts->parties[j].who))
+				facts->parties[j].role = ROLE_RECORDER;
 }
 
 static int compare_parties(const void *a, const void *b)
@@ -242,11 +237,11 @@ static int compare_parties(const void *a, const void *b)
 		return one->ns > other->ns ? -1 : 1;
 	if (one->role != other->role)
 		return one->role < other->role ? -1 : 1;
-	result = optional_text_compare(one->program, other->program);
+	result = optional_text_compare(one->who.program, other->who.program);
 	if (!result)
-		result = optional_text_compare(one->unit, other->unit);
+		result = optional_text_compare(one->who.unit, other->who.unit);
 	if (!result)
-		result = optional_text_compare(one->cgroup, other->cgroup);
+		result = optional_text_compare(one->who.cgroup, other->who.cgroup);
 	return result ? result : optional_text_compare(one->where, other->where);
 }
 
@@ -260,42 +255,30 @@ static int add_limit(struct verdict_facts *facts, sqlite3_stmt *row)
 				       .is_concluded = sqlite3_column_int(row, 7) };
 	int result = keep_texts(facts, row, 0, &limit.cgroup, &limit.name);
 
-	if (!result && limit.cgroup)
-		result = array_make_room(facts->limits, facts->limits_count, facts->limits_room, 1U);
-	if (!result && limit.cgroup)
-		facts->limits[facts->limits_count++] = limit;
-	return result;
+	return result || !limit.cgroup ? result : append(facts->limits, limit);
 }
 
 static int add_kill(struct verdict_facts *facts, sqlite3_stmt *row)
 {
-	struct verdict_kill kill = { .tgid = number_at(row, 5, 0),
+	struct verdict_kill kill = { .who = { .tgid = number_at(row, 5, 0), .processes = 1 },
 				     .rss_bytes = size_at(row, 6),
 				     .limit_bytes = number_at(row, 7, -1) };
-	int result = keep_texts(facts, row, 0, &kill.how, &kill.comm, &kill.unit, &kill.cgroup,
+	int result = keep_texts(facts, row, 0, &kill.how, &kill.who.program, &kill.who.unit, &kill.who.cgroup,
 				&kill.limit_cgroup);
 
-	if (!result)
-		result = array_make_room(facts->kills, facts->kills_count, facts->kills_room, 1U);
-	if (!result)
-		facts->kills[facts->kills_count++] = kill;
-	return result;
+	return result ? result : append(facts->kills, kill);
 }
 
 static int add_growth(struct verdict_facts *facts, sqlite3_stmt *row)
 {
 	struct verdict_growth grown = { .is_target = sqlite3_column_int(row, 3),
-					.tgid = number_at(row, 4, 0),
-					.processes = number_at(row, 5, 0),
+					.who = { .tgid = number_at(row, 4, 0),
+						 .processes = number_at(row, 5, 0) },
 					.grown_bytes = size_at(row, 6),
 					.rss_bytes = size_at(row, 7) };
-	int result = keep_texts(facts, row, 0, &grown.program, &grown.unit, &grown.cgroup);
+	int result = keep_texts(facts, row, 0, &grown.who.program, &grown.who.unit, &grown.who.cgroup);
 
-	if (!result)
-		result = array_make_room(facts->grown, facts->grown_count, facts->grown_room, 1U);
-	if (!result)
-		facts->grown[facts->grown_count++] = grown;
-	return result;
+	return result ? result : append(facts->grown, grown);
 }
 
 static int add_disk(struct verdict_facts *facts, sqlite3_stmt *row)

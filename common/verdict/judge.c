@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/cgroup_path.h"
 #include "common/cleanup.h"
+#include "common/optional_text.h"
 #include "common/verdict/sums.h"
 
 #include <stdio.h>
@@ -110,11 +111,6 @@ static void find_victim(const struct verdict_facts *facts, struct verdict *verdi
 
 /* ---- parties ---- */
 
-static bool is_same(const char *one, const char *other)
-{
-	return one && other && !strcmp(one, other);
-}
-
 /* The verdict, with what is charged to those whom it names. */
 static bool decide(struct verdict *verdict, enum verdict_kind kind, uint64_t ns)
 {
@@ -183,23 +179,19 @@ static bool is_of_crowd(const struct verdict_facts *facts, const struct verdict 
 {
 	const struct verdict_party *of = &facts->parties[party];
 
-	return of->program && &facts->victims[of->victim] == verdict->victim && of->wait == verdict->wait &&
-	       sums_is_neighbour(of);
+	return of->who.program && &facts->victims[of->victim] == verdict->victim &&
+	       of->wait == verdict->wait && sums_is_neighbour(of);
 }
 
 static bool is_first_of_place(const struct verdict_facts *facts, const struct verdict *verdict,
 			      uint32_t party)
 {
-	const struct verdict_party *of = &facts->parties[party];
-	const char *place = of->unit ? of->unit : of->cgroup;
+	const char *place = verdict_place(&facts->parties[party].who);
 
-	for (uint32_t i = 0; i < party && place; i++) {
-		const struct verdict_party *before = &facts->parties[i];
-
+	for (uint32_t i = 0; i < party && place; i++)
 		if (is_of_crowd(facts, verdict, i) &&
-		    is_same(before->unit ? before->unit : before->cgroup, place))
+		    optional_text_is_same(verdict_place(&facts->parties[i].who), place))
 			return false;
-	}
 	return place;
 }
 
@@ -254,6 +246,12 @@ static bool is_v1(const char *cgroup)
 	return cgroup && *cgroup != '/';
 }
 
+/* Whose quota or limit it is: where the cgroup is not known, by its name alone. */
+static const char *cgroup_of(const struct verdict_party *party)
+{
+	return party->who.cgroup ? party->who.cgroup : party->where;
+}
+
 static void set_limit(struct verdict *verdict, const struct verdict_limit *limit)
 {
 	verdict->limit = limit;
@@ -268,11 +266,11 @@ static void find_quota(const struct verdict_facts *facts, const struct verdict_p
 {
 	if (!party)
 		return;
-	verdict->limit_cgroup = party->cgroup ? party->cgroup : party->where;
+	verdict->limit_cgroup = cgroup_of(party);
 	verdict->limit_name = is_v1(verdict->limit_cgroup) ? "cpu.cfs_quota_us" : "cpu.max";
 	for (uint32_t i = 0; i < facts->limits_count; i++)
-		if (is_same(facts->limits[i].name, "cpu.max") &&
-		    is_same(facts->limits[i].cgroup, verdict->limit_cgroup))
+		if (optional_text_is_same(facts->limits[i].name, "cpu.max") &&
+		    optional_text_is_same(facts->limits[i].cgroup, verdict->limit_cgroup))
 			set_limit(verdict, &facts->limits[i]);
 }
 
@@ -280,9 +278,10 @@ static void find_quota(const struct verdict_facts *facts, const struct verdict_p
 static bool is_memory_limit(const struct verdict_limit *limit, const struct verdict_victim *victim,
 			    const char *cgroup)
 {
-	if (is_same(limit->name, "cpu.max") || (cgroup && !is_same(limit->cgroup, cgroup)))
+	if (optional_text_is_same(limit->name, "cpu.max") ||
+	    (cgroup && !optional_text_is_same(limit->cgroup, cgroup)))
 		return false;
-	return limit->is_concluded ? victim && is_in(victim->cgroup, limit->cgroup) : limit->met;
+	return limit->is_concluded ? victim && is_in(victim->who.cgroup, limit->cgroup) : limit->met;
 }
 
 /* The limit that was met most often; where none was counted, of the cgroups that were scanned. */
@@ -298,7 +297,7 @@ static const struct verdict_limit *find_memory_limit(const struct verdict_facts 
 static const struct verdict_growth *first_grown(const struct verdict_facts *facts, const char *within)
 {
 	for (uint32_t i = 0; i < facts->grown_count; i++)
-		if (!within || is_in(facts->grown[i].cgroup, within))
+		if (!within || is_in(facts->grown[i].who.cgroup, within))
 			return facts->grown[i].grown_bytes >= GROWTH_BYTES ? &facts->grown[i] : NULL;
 	return NULL;
 }
@@ -337,7 +336,7 @@ static bool decide_limit(const struct verdict_facts *facts, struct verdict *verd
 	unsigned int waits = waits_beside(facts, verdict->wait);
 	const struct sums sums = sums_make(facts, verdict->victim, WAIT(ACCOUNT_MEMORY));
 	const struct verdict_party *first = sums.limit.first;
-	const char *cgroup = first && first->cgroup ? first->cgroup : first ? first->where : NULL;
+	const char *cgroup = first ? cgroup_of(first) : NULL;
 	const struct verdict_limit *limit = find_memory_limit(facts, verdict->victim, cgroup);
 	uint64_t ns = sums.limit.ns, all_ns = sum_of(verdict->victim->ns, waits);
 	bool is_read_again = (waits & WAIT(ACCOUNT_IO)) && is_refaulting(facts) &&
@@ -361,23 +360,16 @@ static bool decide_limit(const struct verdict_facts *facts, struct verdict *verd
 
 /* ---- a kill ---- */
 
-static bool is_of(const struct verdict_kill *kill, const char *program, const char *unit, const char *cgroup)
-{
-	return is_same(kill->comm, program) &&
-	       (kill->unit || unit ? is_same(kill->unit, unit) : is_same(kill->cgroup, cgroup));
-}
-
 /* Whose memory grew by as much as the killed process held, or more, where memory was short; or the killed program itself. */
 static const struct verdict_growth *grown_before(const struct verdict_facts *facts,
 						 const struct verdict_kill *kill)
 {
 	const char *within = kill->limit_bytes < 0       ? NULL
-			     : is_v1(kill->limit_cgroup) ? kill->cgroup
+			     : is_v1(kill->limit_cgroup) ? kill->who.cgroup
 							 : kill->limit_cgroup;
 	const struct verdict_growth *grown = first_grown(facts, within);
 
-	if (grown && grown->grown_bytes < kill->rss_bytes &&
-	    !is_of(kill, grown->program, grown->unit, grown->cgroup))
+	if (grown && grown->grown_bytes < kill->rss_bytes && !verdict_is_same(&kill->who, &grown->who))
 		return NULL;
 	return grown;
 }
@@ -391,7 +383,7 @@ static bool decide_kill(const struct verdict_facts *facts, struct verdict *verdi
 	/* a kill waits for nothing */
 	verdict->wait = ACCOUNTS;
 	for (uint32_t i = 0; i < facts->victims_count && kill; i++)
-		if (is_of(kill, facts->victims[i].program, facts->victims[i].unit, facts->victims[i].cgroup))
+		if (verdict_is_same(&kill->who, &facts->victims[i].who))
 			verdict->victim = &facts->victims[i];
 	if (kill) {
 		verdict->kill = kill;
@@ -437,14 +429,9 @@ static bool decide_negligible(const struct verdict_facts *facts, struct verdict 
 static const struct verdict_growth *growth_of(const struct verdict_facts *facts,
 					      const struct verdict_party *party)
 {
-	for (uint32_t i = 0; i < facts->grown_count && party; i++) {
-		const struct verdict_growth *grown = &facts->grown[i];
-
-		if (is_same(grown->program, party->program) &&
-		    (grown->unit || party->unit ? is_same(grown->unit, party->unit)
-						: is_same(grown->cgroup, party->cgroup)))
-			return grown;
-	}
+	for (uint32_t i = 0; i < facts->grown_count && party; i++)
+		if (verdict_is_same(&facts->grown[i].who, &party->who))
+			return &facts->grown[i];
 	return NULL;
 }
 
@@ -576,6 +563,14 @@ static void write_unseen(struct verdict *verdict)
 
 /* ---- the verdict ---- */
 
+bool verdict_names_own(const struct verdict *verdict)
+{
+	for (uint32_t i = 0; i < verdict->blamed_count; i++)
+		if (verdict->blamed[i].party->role == ROLE_OWN)
+			return true;
+	return false;
+}
+
 /* Pressure of interrupts is time that they take from threads that run, which is in no account: the machine's time decides. */
 static unsigned int decide_irq(const struct verdict_facts *facts, struct verdict *verdict)
 {
@@ -626,7 +621,6 @@ struct verdict verdict_judge(const struct verdict_facts *facts)
 		sums = sums_make(facts, verdict.victim, waits);
 	if (verdict.kind == VERDICT_CROWD)
 		count_crowd(facts, &verdict);
-	verdict.own_ns = sums.own.ns;
 	verdict.own_percent = sums_percent(sums.own.ns, verdict.waited_ns);
 	verdict.unknown_ns = sums.unknown_ns;
 	verdict.idle_ns = sums.idle_ns;

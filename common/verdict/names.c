@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/verdict/verdict.h"
 
+#include "common/optional_text.h"
+
 const char *const account_names[ACCOUNTS] = { ACCOUNT_NAMES };
 
 const char *const blame_role_names[BLAME_ROLES] = {
@@ -29,3 +31,15 @@ const char *const verdict_kind_names[VERDICT_KINDS] = {
 	[VERDICT_NETWORK] = "network",
 	[VERDICT_UNDETERMINED] = "undetermined",
 };
+
+const char *verdict_place(const struct verdict_who *who)
+{
+	return who->unit ? who->unit : who->cgroup;
+}
+
+bool verdict_is_same(const struct verdict_who *one, const struct verdict_who *other)
+{
+	return one->program && optional_text_is_same(one->program, other->program) &&
+	       optional_text_is_same(one->unit, other->unit) &&
+	       (one->unit || optional_text_is_same(one->cgroup, other->cgroup));
+}

@@ -28,7 +28,7 @@ static void add(struct sum *sum, const struct verdict_party *party)
 static bool is_interrupts(const struct verdict_party *party)
 {
 	return party->role == ROLE_IRQ ||
-	       (party->role == ROLE_KERNEL && party->program && !strcmp(party->program, "ksoftirqd"));
+	       (party->role == ROLE_KERNEL && party->who.program && !strcmp(party->who.program, "ksoftirqd"));
 }
 
 bool sums_is_neighbour(const struct verdict_party *party)
@@ -40,10 +40,10 @@ bool sums_is_neighbour(const struct verdict_party *party)
 /* Of one wait the parties come in the order of their size. */
 static void add_neighbour(struct sums *sums, const struct verdict_party *party)
 {
-	bool has_name = party->program || party->role == ROLE_RECORDER;
+	bool has_name = party->who.program || party->role == ROLE_RECORDER;
 
 	sums->neighbours_ns += party->ns;
-	sums->neighbours_count += has_name || party->processes < 1 ? 1 : (uint64_t)party->processes;
+	sums->neighbours_count += has_name || party->who.processes < 1 ? 1 : (uint64_t)party->who.processes;
 	for (size_t i = 0; i < VERDICT_BLAMED_MAX && has_name; i++)
 		if (!sums->neighbours[i]) {
 			sums->neighbours[i] = party;

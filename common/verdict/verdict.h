@@ -52,10 +52,16 @@ extern const char *const verdict_kind_names[VERDICT_KINDS]; /* the words of the 
 /* All texts of the facts live until verdict_facts_free(). NULL: not known, or there is none. */
 
 /* A program in a unit, or in a cgroup of no unit. */
-struct verdict_victim {
-	const char *text;    /* account.victim */
-	const char *program; /* NULL: its processes have no rows */
+struct verdict_who {
+	const char *program; /* NULL: not known, or several that have no rows of their own */
 	const char *unit, *cgroup;
+	int64_t tgid;      /* 0: several processes, or not known */
+	int64_t processes; /* 0: not known */
+};
+
+struct verdict_victim {
+	const char *text; /* account.victim */
+	struct verdict_who who;
 	uint64_t threads;
 	uint64_t ns[ACCOUNTS];
 };
@@ -65,14 +71,16 @@ struct verdict_party {
 	uint32_t victim; /* position in facts.victims */
 	uint8_t wait;    /* ACCOUNT_* */
 	enum blame_role role;
-	const char *program; /* NULL: none, or the sum of those that have no rows of their own */
-	const char *unit, *cgroup;
-	int64_t tgid;      /* 0: several processes, or not known */
-	int64_t processes; /* 0: not known */
+	struct verdict_who who;
 	uint64_t ns;
 	const char *where;        /* blame.where_text of the row with most time */
 	const char *then_account; /* of that row */
 };
+
+/* Its unit, else its cgroup; NULL: not known. */
+const char *verdict_place(const struct verdict_who *who);
+/* The same program in the same place. Without a program nobody is. */
+bool verdict_is_same(const struct verdict_who *one, const struct verdict_who *other);
 
 /* A limit of a cgroup, and what was met of it while the capture was recorded. */
 struct verdict_limit {
@@ -88,9 +96,7 @@ struct verdict_limit {
 
 struct verdict_kill {
 	const char *how; /* oom|oomd */
-	const char *comm;
-	int64_t tgid;
-	const char *unit, *cgroup;
+	struct verdict_who who;
 	uint64_t rss_bytes;
 	const char *limit_cgroup;
 	int64_t limit_bytes; /* -1: the host's memory ran out, or not known */
@@ -98,10 +104,8 @@ struct verdict_kill {
 
 /* A program in a unit, whose memory grew. The largest growth is first. */
 struct verdict_growth {
-	const char *program, *unit, *cgroup;
+	struct verdict_who who;
 	bool is_target;
-	int64_t tgid; /* 0: several */
-	int64_t processes;
 	uint64_t grown_bytes, rss_bytes;
 };
 
@@ -180,8 +184,7 @@ struct verdict {
 		waited_ns; /* of the victim, in that way; of a quota and a limit, for that resource in any way */
 	uint64_t blamed_ns; /* of that, charged to those whom the kind names */
 	double blamed_percent;
-	uint64_t own_ns; /* of that, charged to the victim's own threads */
-	double own_percent;
+	double own_percent; /* of waited_ns, charged to the victim's own threads */
 	/* whom the kind names, the largest first: its own threads for `own threads`, the largest few of a crowd. ns > 0 */
 	struct verdict_blamed {
 		const struct verdict_party *party;
@@ -206,31 +209,39 @@ struct verdict {
 /* Pure: it reads nothing but the facts, which must outlive the verdict. */
 struct verdict verdict_judge(const struct verdict_facts *facts);
 
+/* Whether the victim's own threads are among those whom it names. */
+bool verdict_names_own(const struct verdict *verdict);
+
 /* ---- words ---- */
 
-/*
- * All write one line without a line break into `into`, and return it. `width` is how many columns a terminal has for it: names
- * are shortened in the middle, so that no number is cut; 0: as many as there may be, 240. Names with blanks are in quotation marks.
- */
-#define VERDICT_TEXT_BYTES 1024U
+/* All add to a line (line.h), which shortens the names so that no number is cut. */
+struct line;
+typedef void verdict_say(struct line *line, const struct verdict_facts *facts, const struct verdict *verdict);
 
 /* `neighbour: backup in backup.service took 64 % of the wait` */
-char *verdict_headline_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			    char into[VERDICT_TEXT_BYTES]);
+verdict_say verdict_say_headline;
 
 /* What the kind names, with the numbers that show it: `backup[201] in backup.service: 4.2 s of 6.5 s (64 %); own threads 12 %` */
-char *verdict_culprit_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			   char into[VERDICT_TEXT_BYTES]);
+verdict_say verdict_say_culprit;
 
 /* The share of the wait that is charged, and what was lost or not examined: `97 % of the wait is charged; nothing was lost` */
-char *verdict_certainty_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			     char into[VERDICT_TEXT_BYTES]);
+verdict_say verdict_say_certainty;
 
-/* `killed: sh[77] in x.service by the kernel's OOM killer, memory.max of 64.0 MiB of /x`; "": no kill */
-char *verdict_kill_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			char into[VERDICT_TEXT_BYTES]);
+/* `sh[77] in x.service, 60 MiB, killed by the kernel: memory.max of 64 MiB of /x`, of a verdict that has a kill */
+verdict_say verdict_say_kill;
 
 /* `backup ×4 in backup.service`, `bourdon itself`, `interrupts` */
-char *verdict_party_text(const struct verdict_party *party, size_t width, char into[VERDICT_TEXT_BYTES]);
+void verdict_say_party(struct line *line, const struct verdict_party *party);
+
+/* `backup[201] in backup.service` */
+void verdict_say_who(struct line *line, const struct verdict_who *who);
+
+/* As the parties; NULL: `the targets`. */
+void verdict_say_victim(struct line *line, const struct verdict_victim *victim);
+
+/* The headline in all its columns. Returns `into`. */
+#define VERDICT_TEXT_BYTES 1024U
+char *verdict_headline_text(const struct verdict_facts *facts, const struct verdict *verdict,
+			    char into[VERDICT_TEXT_BYTES]);
 
 #endif

@@ -3,7 +3,7 @@
 #include "common/format.h"
 #include "common/plural.h"
 #include "common/verdict/line.h"
-#include "common/verdict/verdict.h"
+#include "common/verdict/sums.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -46,28 +46,23 @@ static const char *percent(double value, char into[QUANTITY_BYTES])
 	return into;
 }
 
-static double share(uint64_t part, uint64_t all)
-{
-	return all ? 100 * (double)(part < all ? part : all) / (double)all : 0;
-}
-
 /* ---- who ---- */
 
 /* "backup ×4 in backup.service", "backup[201] in backup.service" */
-static void say_program(struct line *line, const char *program, int64_t tgid, int64_t processes,
-			const char *unit, const char *cgroup)
+void verdict_say_who(struct line *line, const struct verdict_who *who)
 {
-	line_name(line, program);
-	if (tgid > 0)
-		line_words(line, "[%" PRId64 "]", tgid);
-	else if (processes > 1)
-		line_words(line, " ×%" PRId64, processes);
-	if (unit || cgroup)
-		line_words(line, " in ");
-	line_name(line, unit ? unit : cgroup);
+	const char *place = verdict_place(who);
+
+	line_name(line, who->program);
+	if (who->tgid > 0)
+		line_words(line, "[%" PRId64 "]", who->tgid);
+	else if (who->processes > 1)
+		line_words(line, " ×%" PRId64, who->processes);
+	line_words(line, "%s", place ? " in " : "");
+	line_name(line, place);
 }
 
-static void say_party(struct line *line, const struct verdict_party *party)
+void verdict_say_party(struct line *line, const struct verdict_party *party)
 {
 	static const char *const of_role[BLAME_ROLES] = {
 		[ROLE_RECORDER] = "bourdon itself", [ROLE_IRQ] = "interrupts",
@@ -79,7 +74,9 @@ static void say_party(struct line *line, const struct verdict_party *party)
 		line_words(line, "%s", of_role[party->role]);
 	} else if (party->role == ROLE_QUOTA) {
 		line_words(line, "the quota of ");
-		line_name(line, party->cgroup ? party->cgroup : party->where ? party->where : "its cgroup");
+		line_name(line, party->who.cgroup ? party->who.cgroup
+				: party->where    ? party->where
+						  : "its cgroup");
 	} else if (party->role == ROLE_UNKNOWN) {
 		bool is_denied = party->where && !strcmp(party->where, "denied");
 
@@ -87,22 +84,23 @@ static void say_party(struct line *line, const struct verdict_party *party)
 			   is_denied ? "processes that root's policy denies"
 			   : party->wait == ACCOUNT_NETWORK && !party->where ? "another host"
 									     : "nobody known");
-	} else if (!party->program) {
+	} else if (!party->who.program) {
 		line_words(line, "small others");
 	} else {
 		if (party->role == ROLE_KERNEL)
-			line_words(line, "%s ",
-				   plural(party->processes > 1 ? 2 : 1, "kernel thread", "kernel threads"));
-		say_program(line, party->program, party->tgid, party->processes, party->unit, party->cgroup);
+			line_words(
+				line, "%s ",
+				plural(party->who.processes > 1 ? 2 : 1, "kernel thread", "kernel threads"));
+		verdict_say_who(line, &party->who);
 	}
 }
 
-static void say_victim(struct line *line, const struct verdict_victim *victim)
+void verdict_say_victim(struct line *line, const struct verdict_victim *victim)
 {
 	if (!victim)
 		line_words(line, "the targets");
-	else if (victim->program)
-		say_program(line, victim->program, 0, 0, victim->unit, victim->cgroup);
+	else if (victim->who.program)
+		verdict_say_who(line, &victim->who);
 	else
 		line_name(line, victim->text);
 }
@@ -111,7 +109,7 @@ static void say_growth(struct line *line, const struct verdict_growth *grown)
 {
 	char by[QUANTITY_BYTES];
 
-	say_program(line, grown->program, grown->tgid, grown->processes, grown->unit, grown->cgroup);
+	verdict_say_who(line, &grown->who);
 	line_words(line, " grew by %s", size(grown->grown_bytes, by));
 }
 
@@ -139,16 +137,17 @@ static void say_limit(struct line *line, const struct verdict *verdict)
 
 /* ---- the kill ---- */
 
-static void say_kill(struct line *line, const struct verdict *verdict)
+void verdict_say_kill(struct line *line, const struct verdict_facts *facts, const struct verdict *verdict)
 {
 	const struct verdict_kill *kill = verdict->kill;
 	char held[QUANTITY_BYTES];
 
+	(void)facts;
 	if (!kill) {
 		line_words(line, "a target was killed for lack of memory");
 		return;
 	}
-	say_program(line, kill->comm, kill->tgid, 1, kill->unit, kill->cgroup);
+	verdict_say_who(line, &kill->who);
 	line_words(line, ", %s, killed by %s", size(kill->rss_bytes, held),
 		   strcmp(kill->how, "oomd") ? "the kernel" : "systemd-oomd");
 	if (verdict->limit_name || verdict->limit_cgroup) {
@@ -180,7 +179,7 @@ static void say_all_blamed(struct line *line, const struct verdict *verdict)
 
 	for (uint32_t i = 0; i < verdict->blamed_count; i++) {
 		line_words(line, "%s", i ? ", " : "");
-		say_party(line, verdict->blamed[i].party);
+		verdict_say_party(line, verdict->blamed[i].party);
 		line_words(line, " %s", percent(verdict->blamed[i].percent, part));
 	}
 }
@@ -190,10 +189,7 @@ static void say_own(struct line *line, const struct verdict *verdict)
 {
 	char part[QUANTITY_BYTES];
 
-	for (uint32_t i = 0; i < verdict->blamed_count; i++)
-		if (verdict->blamed[i].party->role == ROLE_OWN)
-			return;
-	if (verdict->waited_ns)
+	if (verdict->waited_ns && !verdict_names_own(verdict))
 		line_words(line, "; its own %s %s",
 			   verdict->wait == ACCOUNT_IO       ? "I/O"
 			   : verdict->wait == ACCOUNT_MEMORY ? "growth"
@@ -209,7 +205,7 @@ static void say_release(struct line *line, const struct verdict *verdict)
 
 	if (!blamed)
 		return;
-	say_party(line, blamed->party);
+	verdict_say_party(line, blamed->party);
 	line_words(line, " held it for %s of the wait", percent(blamed->percent, part));
 	line_words(line, "%s", blamed->party->where ? ", released in " : "");
 	line_name(line, blamed->party->where);
@@ -237,7 +233,7 @@ static void say_disk(struct line *line, const struct verdict_facts *facts)
 	line_name(line, disk->name ? disk->name : "disk");
 	if (disk->requests)
 		line_words(line, ": %s a request", duration(disk->wait_ns / disk->requests, each));
-	line_words(line, ", busy %.0f %%", share(disk->busy_ns, disk->span_ns));
+	line_words(line, ", busy %.0f %%", sums_percent(disk->busy_ns, disk->span_ns));
 }
 
 static void say_machine_share(struct line *line, const struct verdict_facts *facts, uint64_t ns,
@@ -246,7 +242,8 @@ static void say_machine_share(struct line *line, const struct verdict_facts *fac
 	char part[QUANTITY_BYTES];
 
 	if (facts->machine_ns)
-		line_words(line, " took %s of the CPUs' time", percent(share(ns, facts->machine_ns), part));
+		line_words(line, " took %s of the CPUs' time",
+			   percent(sums_percent(ns, facts->machine_ns), part));
 	if (verdict->blamed_ns)
 		line_words(line, "%s %s of the wait %s", facts->machine_ns ? ", and" : " took",
 			   percent(verdict->blamed_percent, part), wait_words[verdict->wait]);
@@ -258,7 +255,7 @@ static void say_undetermined(struct line *line, const struct verdict *verdict)
 
 	if (verdict->waited_ns && verdict->unknown_ns)
 		line_words(line, "%s of the wait %s is charged to nobody%s",
-			   percent(share(verdict->unknown_ns, verdict->waited_ns), part),
+			   percent(sums_percent(verdict->unknown_ns, verdict->waited_ns), part),
 			   wait_words[verdict->wait],
 			   verdict->idle_ns > verdict->unknown_ns / 2 ? ": the CPU was idle" : "");
 	else
@@ -273,15 +270,16 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 
 	switch (verdict->kind) {
 	case VERDICT_NEGLIGIBLE:
-		say_victim(line, verdict->victim);
+		verdict_say_victim(line, verdict->victim);
 		line_words(line, " waited %s of its time",
-			   percent(share(verdict->waited_ns,
-					 verdict->waited_ns +
-						 (verdict->victim ? verdict->victim->ns[ACCOUNT_RAN] : 0)),
+			   percent(sums_percent(
+					   verdict->waited_ns,
+					   verdict->waited_ns +
+						   (verdict->victim ? verdict->victim->ns[ACCOUNT_RAN] : 0)),
 				   part));
 		break;
 	case VERDICT_KILL:
-		say_kill(line, verdict);
+		verdict_say_kill(line, facts, verdict);
 		break;
 	case VERDICT_QUOTA:
 	case VERDICT_LIMIT:
@@ -291,7 +289,7 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 	case VERDICT_OWN_THREADS:
 	case VERDICT_NEIGHBOUR:
 		if (first(verdict))
-			say_party(line, first(verdict)->party);
+			verdict_say_party(line, first(verdict)->party);
 		say_took(line, verdict, "took");
 		break;
 	case VERDICT_LOCK:
@@ -310,7 +308,7 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 		break;
 	case VERDICT_OWN_IO:
 		line_words(line, "what ");
-		say_victim(line, verdict->victim);
+		verdict_say_victim(line, verdict->victim);
 		line_words(line, " reads and writes");
 		say_took(line, verdict, "is");
 		break;
@@ -331,7 +329,7 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 		break;
 	case VERDICT_PEER:
 		if (first(verdict))
-			say_party(line, first(verdict)->party);
+			verdict_say_party(line, first(verdict)->party);
 		line_words(line, " ended %s of the wait for other threads",
 			   percent(first(verdict) ? first(verdict)->percent : 0, part));
 		break;
@@ -345,14 +343,19 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 
 /* ---- whole lines ---- */
 
-char *verdict_headline_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
+void verdict_say_headline(struct line *line, const struct verdict_facts *facts, const struct verdict *verdict)
+{
+	line_words(line, "%s: ", verdict_kind_names[verdict->kind]);
+	say_sentence(line, facts, verdict);
+}
+
+char *verdict_headline_text(const struct verdict_facts *facts, const struct verdict *verdict,
 			    char into[VERDICT_TEXT_BYTES])
 {
 	struct line line = { 0 };
 
-	line_words(&line, "%s: ", verdict_kind_names[verdict->kind]);
-	say_sentence(&line, facts, verdict);
-	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
+	verdict_say_headline(&line, facts, verdict);
+	return line_write(&line, 0, into, VERDICT_TEXT_BYTES);
 }
 
 /* "4.2 s of 6.5 s (64 %)" */
@@ -361,7 +364,7 @@ static void say_part(struct line *line, uint64_t ns, const struct verdict *verdi
 	char one[QUANTITY_BYTES], all[QUANTITY_BYTES], part[QUANTITY_BYTES];
 
 	line_words(line, ": %s of %s (%s)", duration(ns, one), duration(verdict->waited_ns, all),
-		   percent(share(ns, verdict->waited_ns), part));
+		   percent(sums_percent(ns, verdict->waited_ns), part));
 }
 
 static void say_blamed(struct line *line, const struct verdict *verdict)
@@ -370,7 +373,7 @@ static void say_blamed(struct line *line, const struct verdict *verdict)
 		say_all_blamed(line, verdict);
 		return;
 	}
-	say_party(line, verdict->blamed[0].party);
+	verdict_say_party(line, verdict->blamed[0].party);
 	say_part(line, verdict->blamed[0].party->ns, verdict);
 }
 
@@ -389,27 +392,24 @@ static void say_limit_met(struct line *line, const struct verdict *verdict)
 		line_words(line, ", %s read again", size(limit->refaulted_bytes, again));
 }
 
-char *verdict_culprit_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			   char into[VERDICT_TEXT_BYTES])
+void verdict_say_culprit(struct line *line, const struct verdict_facts *facts, const struct verdict *verdict)
 {
-	struct line line = { 0 };
-
 	switch (verdict->kind) {
 	case VERDICT_NEGLIGIBLE:
-		line_words(&line, "nobody");
+		line_words(line, "nobody");
 		break;
 	case VERDICT_KILL:
 		if (verdict->grown)
-			say_growth(&line, verdict->grown);
+			say_growth(line, verdict->grown);
 		else
-			line_words(&line, "no program grew by as much as was killed");
+			line_words(line, "no program grew by as much as was killed");
 		break;
 	case VERDICT_QUOTA:
-		say_limit_met(&line, verdict);
-		say_own(&line, verdict);
+		say_limit_met(line, verdict);
+		say_own(line, verdict);
 		break;
 	case VERDICT_LIMIT:
-		say_limit_met(&line, verdict);
+		say_limit_met(line, verdict);
 		break;
 	case VERDICT_OWN_THREADS:
 	case VERDICT_LOCK:
@@ -418,63 +418,41 @@ char *verdict_culprit_text(const struct verdict_facts *facts, const struct verdi
 	case VERDICT_OWN_IO:
 	case VERDICT_PEER:
 		if (!verdict->blamed_count) {
-			say_sentence(&line, facts, verdict);
+			say_sentence(line, facts, verdict);
 			break;
 		}
-		say_blamed(&line, verdict);
-		say_own(&line, verdict);
+		say_blamed(line, verdict);
+		say_own(line, verdict);
 		break;
 	case VERDICT_CROWD:
-		say_crowd(&line, facts, verdict);
-		say_own(&line, verdict);
+		say_crowd(line, facts, verdict);
+		say_own(line, verdict);
 		break;
 	default:
-		say_sentence(&line, facts, verdict);
+		say_sentence(line, facts, verdict);
 	}
-	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
 }
 
-char *verdict_kill_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			char into[VERDICT_TEXT_BYTES])
-{
-	struct line line = { 0 };
-
-	(void)facts;
-	if (verdict->kill)
-		say_kill(&line, verdict);
-	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
-}
-
-char *verdict_certainty_text(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-			     char into[VERDICT_TEXT_BYTES])
+void verdict_say_certainty(struct line *line, const struct verdict_facts *facts,
+			   const struct verdict *verdict)
 {
 	char part[QUANTITY_BYTES];
-	struct line line = { 0 };
 
 	if (verdict->waited_ns && verdict->kind != VERDICT_NEGLIGIBLE)
-		line_words(&line, "%s of the wait is charged to somebody; ",
-			   percent(100 - share(verdict->unknown_ns, verdict->waited_ns), part));
+		line_words(line, "%s of the wait is charged to somebody; ",
+			   percent(100 - sums_percent(verdict->unknown_ns, verdict->waited_ns), part));
 	else if (verdict->kind == VERDICT_KILL)
-		line_words(&line, "the kernel told of the kill; ");
+		line_words(line, "the kernel told of the kill; ");
 	else if (verdict->victim)
-		line_words(&line, "the kernel counted the wait; ");
+		line_words(line, "the kernel counted the wait; ");
 	if (facts->lost_percent < 0)
-		line_words(&line, "it is not known what was lost");
+		line_words(line, "it is not known what was lost");
 	else if (facts->lost_reason)
-		line_words(&line, "%s of the samples lost", percent(facts->lost_percent, part));
+		line_words(line, "%s of the samples lost", percent(facts->lost_percent, part));
 	else
-		line_words(&line, "nothing was lost");
+		line_words(line, "nothing was lost");
 	if (facts->is_interrupted)
-		line_words(&line, "; the capture was interrupted");
+		line_words(line, "; the capture was interrupted");
 	if (verdict->unseen)
-		line_words(&line, "; not examined: %s", verdict->not_examined);
-	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
-}
-
-char *verdict_party_text(const struct verdict_party *party, size_t width, char into[VERDICT_TEXT_BYTES])
-{
-	struct line line = { 0 };
-
-	say_party(&line, party);
-	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
+		line_words(line, "; not examined: %s", verdict->not_examined);
 }

@@ -2,6 +2,7 @@
 #include "consumer/store/store_verdict.h"
 
 #include "common/escape_name.h"
+#include "common/verdict/line.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -24,8 +25,8 @@ void store_verdict_columns(const struct verdict *verdict,
 		SQL_TEXT(limit_name, verdict->limit_name),
 		SQL_NUMBER_IF(limit_value, verdict->limit_name && verdict->limit_value >= 0,
 			      verdict->limit_value),
-		SQL_STORED(killed_comm, kill ? kill->comm : NULL),
-		SQL_NUMBER_IF(killed_tgid, kill && kill->tgid, kill->tgid),
+		SQL_STORED(killed_comm, kill ? kill->who.program : NULL),
+		SQL_NUMBER_IF(killed_tgid, kill && kill->who.tgid, kill->who.tgid),
 		SQL_TEXT(killed_how, kill ? kill->how : NULL),
 		SQL_TEXT(not_examined, *verdict->not_examined ? verdict->not_examined : NULL),
 		{ .name = NULL },
@@ -36,37 +37,23 @@ void store_verdict_columns(const struct verdict *verdict,
 	memcpy(ret_columns, columns, sizeof(columns));
 }
 
-/* The program that is named first; of a shortage of memory, that grew most. */
-static bool find_culprit(const struct verdict *verdict, struct verdict_party *ret_party)
-{
-	const struct verdict_growth *grown = verdict->grown;
-
-	if (verdict->blamed_count)
-		*ret_party = *verdict->blamed[0].party;
-	else if (grown)
-		*ret_party = (struct verdict_party){ .role = grown->is_target ? ROLE_OWN : ROLE_OTHER,
-						     .program = grown->program,
-						     .unit = grown->unit,
-						     .cgroup = grown->cgroup,
-						     .tgid = grown->tgid,
-						     .processes = grown->processes };
-	return (verdict->blamed_count || grown) && ret_party->program;
-}
-
-/* The words are of names as the database has them. */
+/* The words are of names as the database has them. The culprit is named first; of a shortage of memory it grew most. */
 static void tell(const struct verdict_facts *facts, const struct verdict *verdict,
 		 struct stored_verdict *ret_verdict)
 {
-	struct verdict_party culprit;
+	const struct verdict_party *first = verdict->blamed_count ? verdict->blamed[0].party : NULL;
+	struct line culprit = { 0 };
 
 	*ret_verdict =
 		(struct stored_verdict){ .kind = verdict->kind,
 					 .blamed_percent = verdict->blamed_ns ? verdict->blamed_percent : 0 };
-	verdict_headline_text(facts, verdict, 0, ret_verdict->headline);
+	verdict_headline_text(facts, verdict, ret_verdict->headline);
 	escape_name_undo(ret_verdict->headline);
-	if (!find_culprit(verdict, &culprit))
-		return;
-	verdict_party_text(&culprit, 0, ret_verdict->culprit);
+	if (first && first->who.program)
+		verdict_say_party(&culprit, first);
+	else if (!first && verdict->grown && verdict->grown->who.program)
+		verdict_say_who(&culprit, &verdict->grown->who);
+	line_write(&culprit, 0, ret_verdict->culprit, sizeof(ret_verdict->culprit));
 	escape_name_undo(ret_verdict->culprit);
 }
 

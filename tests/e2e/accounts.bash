@@ -32,16 +32,12 @@ is_old() {
 begin() {
 	(($#)) || set -- --comm "$OWN"
 	await 10 is_old
-	"$BUILD/bourdon" --db "$DB" capture --for 1h "$@" > "$WORK/capture.out" 2>&1 &
-	ASKED=$!
-	CHILDREN+=("$ASKED")
-	await_status 30 '.captures | length == 1'
+	capture_begin "$@"
 }
 
 # finish: ends it, and sets SPAN, its ns
 finish() {
-	kill -INT "$ASKED"
-	wait "$ASKED" || { cat "$WORK/capture.out" >&2; false; }
+	capture_end
 	sql 'SELECT * FROM account' >&2
 	sql 'SELECT * FROM blame_share' >&2
 	sql "SELECT printf('%s %s', then_account, where_text) FROM blame WHERE wait = 'lock'" >&2

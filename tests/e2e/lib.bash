@@ -181,6 +181,22 @@ await_status() {
 	"$TOOLS/await_status" "$DB" $((DEADLINE - SECONDS)) "$2"
 }
 
+# capture_begin OPTION...: asks for a capture, ASKED, and waits until it is recorded. It lasts until capture_end
+capture_begin() {
+	local before
+	before=$(status_json | jq '.captures | length')
+	"$BUILD/bourdon" --db "$DB" capture --for 1h "$@" > "$WORK/capture.out" 2>&1 &
+	ASKED=$!
+	CHILDREN+=("$ASKED")
+	await_status 30 ".captures | length == $((before + 1))"
+}
+
+# capture_end [PID]: ends what was asked last, or by this process
+capture_end() {
+	kill -INT "${1:-$ASKED}"
+	wait "${1:-$ASKED}" || { cat "$WORK/capture.out" >&2; false; }
+}
+
 # entry TGID: prints the element of unwind_procs for the process, if there is one
 entry() {
 	bpftool map lookup pinned "$PIN_DIR/unwind_procs" key $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) 0 \

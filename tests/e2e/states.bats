@@ -20,21 +20,6 @@ capture() {
 	"$BUILD/bourdon" --db "$DB" capture "$@" > "$WORK/capture.out" 2>&1 || { cat "$WORK/capture.out" >&2; false; }
 }
 
-# capture_behind OPTION...: the same in the background, ASKED, once it is recorded; capture_end ends it
-capture_behind() {
-	local before
-	before=$(status_json | jq '.captures | length')
-	"$BUILD/bourdon" --db "$DB" capture --for 1h "$@" > "$WORK/capture.out" 2>&1 &
-	ASKED=$!
-	CHILDREN+=("$ASKED")
-	await_status 30 ".captures | length == $((before + 1))"
-}
-
-capture_end() {
-	kill -INT "$1"
-	wait "$1"
-}
-
 # run_states: starts the workload; sets STATES, and STOPPED, TRACED, PIPE and EPOLL
 run_states() {
 	start states
@@ -178,10 +163,10 @@ wchan_of() {
 	run_states
 	local function first
 	function=$(wchan_of in-read)
-	capture_behind --pid "$STATES"
+	capture_begin --pid "$STATES"
 	first=$ASKED
 	await_cpu "$STATES" 300
-	capture_behind --pid "$STATES"
+	capture_begin --pid "$STATES"
 	await_cpu "$STATES" 300
 	cat "$PIN_DIR/states" > /dev/null
 	await_cpu "$STATES" 300
@@ -209,7 +194,7 @@ looks_of() {
 	[ "$(sql 'SELECT count(*) FROM thread_state')" -eq 0 ]
 	[[ $("$BUILD/bourdon" --db "$DB" why --full) != *'on average of'* ]]
 	# a capture that is under way begins to look, and stops
-	capture_behind --pid "$STATES"
+	capture_begin --pid "$STATES"
 	write_settings '[activity]' 'capture_hz = 4'
 	await_log 10 'reloaded: 0 rules'
 	await_cpu "$STATES" 1000

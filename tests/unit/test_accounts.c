@@ -9,7 +9,11 @@
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 
+#include <linux/types.h>
+#include <math.h>
 #include <string.h>
+
+#include "bpf/part.h"
 
 #define BITS ACCOUNT_SLOT_BITS
 #define SLOT (1UL << BITS)
@@ -569,11 +573,39 @@ START_TEST(the_database_says_the_same)
 }
 END_TEST
 
+/* ---- parts of a slice ---- */
+
+/* Interrupts or a hypervisor may take most of a slice of any length, of which any number of threads wait for a part. */
+START_TEST(a_wait_is_divided_as_its_slice_was)
+{
+	static const uint64_t times[] = {
+		0,          1,          1023,       1024,        999999,        20000000,
+		3999999999, 4294967296, 5000000000, 90000000000, 3600000000000,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(times); j++)
+			for (size_t k = j; k < ARRAY_SIZE(times); k++) {
+				double exact = (double)times[i] * (double)times[j] / (double)times[k];
+				uint64_t part = part_of_slice(times[i], times[j], times[k]);
+
+				ck_assert_uint_le(part, times[i]);
+				/* a unit of 1,024 ns is all that may be missing of each */
+				if (times[i] > 999999 && times[k] > 999999)
+					ck_assert_msg(fabs((double)part - exact) <= 2048 + exact / 400,
+						      "%ju of %ju of %ju: %ju", times[i], times[j], times[k],
+						      part);
+			}
+}
+END_TEST
+
 SUITE(accounts)
 {
 	Suite *suite = suite_create("accounts");
-	TCase *slots = tcase_create("slots"), *rows = tcase_create("rows");
+	TCase *slots = tcase_create("slots"), *rows = tcase_create("rows"), *parts = tcase_create("parts");
 
+	tcase_add_test(parts, a_wait_is_divided_as_its_slice_was);
+	suite_add_tcase(suite, parts);
 	tcase_add_test(slots, slots_are_summed_as_far_as_they_are_in_the_span);
 	tcase_add_test(slots, a_slot_of_an_earlier_round_is_empty);
 	tcase_add_test(slots, a_capture_that_began_later_than_its_tick_keeps_its_begin);

@@ -2,6 +2,7 @@
 #include "common/cleanup.h"
 #include "common/format.h"
 #include "common/schema.h"
+#include "common/verdict/line.h"
 #include "common/verdict/verdict.h"
 #include "tests/unit/suites.h"
 
@@ -266,9 +267,9 @@ static void write_blamed(const struct verdict *verdict, char into[256])
 		const struct verdict_party *party = verdict->blamed[i].party;
 
 		ck_assert_uint_gt(party->ns, 0);
-		if (party->program && party->role != ROLE_KERNEL)
+		if (party->who.program && party->role != ROLE_KERNEL)
 			used += (size_t)snprintf(into + used, 256 - used, "%s%s", used ? " " : "",
-						 party->program);
+						 party->who.program);
 	}
 }
 
@@ -305,6 +306,15 @@ static const struct kind_case hostile = {
 		"'/deleg/a; the largest is sshd in /x', NULL, 3, 8000000000, NULL, NULL)",
 };
 
+static char *words(verdict_say *say, const struct verdict_facts *facts, const struct verdict *verdict,
+		   size_t width, char into[VERDICT_TEXT_BYTES])
+{
+	struct line line = { 0 };
+
+	say(&line, facts, verdict);
+	return line_write(&line, width, into, VERDICT_TEXT_BYTES);
+}
+
 START_TEST(a_name_names_nobody_else)
 {
 	_cleanup_(verdict_facts_free) struct verdict_facts facts = { 0 };
@@ -315,16 +325,16 @@ START_TEST(a_name_names_nobody_else)
 	facts = load();
 	verdict = verdict_judge(&facts);
 	ck_assert_int_eq(verdict.kind, VERDICT_NEIGHBOUR);
-	ck_assert_str_eq(verdict.blamed[0].party->program, "hog");
+	ck_assert_str_eq(verdict.blamed[0].party->who.program, "hog");
 	ck_assert_str_eq(
-		verdict_headline_text(&facts, &verdict, 0, text),
+		words(verdict_say_headline, &facts, &verdict, 0, text),
 		"neighbour: hog ×3 in \"/deleg/a; the largest is sshd in /x\" took 89 % of the wait for a CPU");
-	verdict_headline_text(&facts, &verdict, 70, text);
+	words(verdict_say_headline, &facts, &verdict, 70, text);
 	ck_assert_uint_eq(format_columns(text), 70);
 	ck_assert_ptr_nonnull(strstr(text, "…"));
 	ck_assert_ptr_nonnull(strstr(text, " took 89 % of the wait for a CPU"));
 	ck_assert_str_eq(
-		verdict_culprit_text(&facts, &verdict, 0, text),
+		words(verdict_say_culprit, &facts, &verdict, 0, text),
 		"hog ×3 in \"/deleg/a; the largest is sshd in /x\": 8 s of 9 s (89 %); its own threads 0 %");
 }
 END_TEST
@@ -340,9 +350,9 @@ START_TEST(victims_have_the_names_of_their_rows)
 		"INSERT INTO account VALUES(1, 'a in b in /c in d', 'ran', 1, 5)");
 	facts = load();
 	ck_assert_uint_eq(facts.victims_count, 2);
-	ck_assert_str_eq(facts.victims[0].program, "a in b");
-	ck_assert_str_eq(facts.victims[0].cgroup, "/c in d");
-	ck_assert_ptr_null(facts.victims[1].program); /* nobody has rows of it */
+	ck_assert_str_eq(facts.victims[0].who.program, "a in b");
+	ck_assert_str_eq(facts.victims[0].who.cgroup, "/c in d");
+	ck_assert_ptr_null(facts.victims[1].who.program); /* nobody has rows of it */
 }
 END_TEST
 
@@ -357,7 +367,7 @@ START_TEST(the_recorder_is_one_party)
 		.rows = "ran 9, io 90, queued 1, io 50 other bourdond, io 40 other b, queued 1 recorder bourdond",
 		.more = "" });
 	facts = load();
-	ck_assert_str_eq(facts.parties[1].program, "bourdond");
+	ck_assert_str_eq(facts.parties[1].who.program, "bourdond");
 	ck_assert_int_eq(facts.parties[1].role, ROLE_RECORDER);
 	ck_assert_int_eq(facts.parties[2].role, ROLE_OTHER);
 }
@@ -376,10 +386,10 @@ START_TEST(rows_of_a_party_are_one)
 	facts = load();
 	ck_assert_uint_eq(facts.parties_count, 5);
 	ck_assert_uint_eq(facts.parties[0].wait, ACCOUNT_THROTTLED);
-	ck_assert_str_eq(facts.parties[0].cgroup, "/w/x");
+	ck_assert_str_eq(facts.parties[0].who.cgroup, "/w/x");
 	ck_assert_uint_eq(facts.parties[3].ns, 80);
 	ck_assert_str_eq(facts.parties[3].where, "g");
-	ck_assert_int_eq(facts.parties[3].processes, 2);
+	ck_assert_int_eq(facts.parties[3].who.processes, 2);
 	ck_assert_uint_eq(facts.parties[4].ns, 60);
 }
 END_TEST
@@ -395,7 +405,7 @@ START_TEST(sums_of_hostile_numbers_are_numbers)
 		"9223372036854775807, NULL, NULL FROM n");
 	facts = load();
 	ck_assert_int_eq(facts.parties[0].role, ROLE_KERNEL);
-	ck_assert_int_gt(facts.parties[0].processes, INT64_MAX / 4);
+	ck_assert_int_gt(facts.parties[0].who.processes, INT64_MAX / 4);
 	ck_assert_uint_gt(facts.parties[0].ns, INT64_MAX / 4);
 }
 END_TEST
@@ -465,6 +475,12 @@ struct any {
 	struct verdict_growth grown[MANY];
 };
 
+static struct verdict_who any_who(const char *program, unsigned int *seed)
+{
+	return (struct verdict_who){ program, any_name(seed), any_name(seed), rand_r(seed) % 3,
+				     rand_r(seed) % 9 };
+}
+
 static void make_any(struct any *any, unsigned int *seed)
 {
 	struct verdict_facts *facts = &any->facts;
@@ -497,20 +513,16 @@ static void make_any(struct any *any, unsigned int *seed)
 	};
 	facts->parties_count = facts->victims_count ? (uint32_t)rand_r(seed) % MANY : 0;
 	for (uint32_t i = 0; i < MANY; i++) {
-		any->victims[i] =
-			(struct verdict_victim){ "web in x", any_name(seed), any_name(seed), any_name(seed),
-						 1,          { 0 } };
+		any->victims[i] = (struct verdict_victim){ .text = "web in x",
+							   .who = any_who(any_name(seed), seed),
+							   .threads = 1 };
 		for (size_t j = 0; j < ACCOUNTS; j++)
 			any->victims[i].ns[j] = any_ns(seed);
 		any->parties[i] = (struct verdict_party){
 			.victim = facts->victims_count ? i * facts->victims_count / MANY : 0,
 			.wait = (uint8_t)((unsigned int)rand_r(seed) % ACCOUNTS),
 			.role = (enum blame_role)(rand_r(seed) % BLAME_ROLES),
-			.program = any_name(seed),
-			.unit = any_name(seed),
-			.cgroup = any_name(seed),
-			.tgid = rand_r(seed) % 3,
-			.processes = rand_r(seed) % 9,
+			.who = any_who(any_name(seed), seed),
 			.ns = any_ns(seed) + 1,
 			.where = any_name(seed),
 		};
@@ -522,23 +534,18 @@ static void make_any(struct any *any, unsigned int *seed)
 							 .of_periods = any_ns(seed),
 							 .is_concluded = rand_r(seed) % 2 };
 		any->kills[i] = (struct verdict_kill){ .how = "oom",
-						       .comm = "web",
-						       .cgroup = any_name(seed),
+						       .who = any_who("web", seed),
 						       .limit_cgroup = any_name(seed),
 						       .limit_bytes = rand_r(seed) % 9 - 1 };
-		any->grown[i] = (struct verdict_growth){ .program = "hog",
-							 .cgroup = any_name(seed),
-							 .grown_bytes = any_ns(seed) };
+		any->grown[i] =
+			(struct verdict_growth){ .who = any_who("hog", seed), .grown_bytes = any_ns(seed) };
 	}
 }
 
-typedef char *words(const struct verdict_facts *facts, const struct verdict *verdict, size_t width,
-		    char *into);
-
 START_TEST(any_facts_have_a_verdict)
 {
-	static words *const lines[] = { verdict_headline_text, verdict_culprit_text, verdict_certainty_text,
-					verdict_kill_text };
+	static verdict_say *const lines[] = { verdict_say_headline, verdict_say_culprit,
+					      verdict_say_certainty, verdict_say_kill };
 	unsigned int seed = (unsigned int)getpid() * 2654435761U, start = seed;
 
 	for (int i = 0; i < 3000; i++) {
@@ -564,7 +571,7 @@ START_TEST(any_facts_have_a_verdict)
 					      &any.victims[verdict.blamed[j].party->victim] == verdict.victim,
 				      "seed %u", start);
 		for (size_t j = 0; j < ARRAY_SIZE(lines); j++) {
-			lines[j](&any.facts, &verdict, (size_t)(rand_r(&seed) % 300), text);
+			words(lines[j], &any.facts, &verdict, (size_t)(rand_r(&seed) % 300), text);
 			ck_assert_msg(format_columns(text) <= 250 && !strchr(text, '\n'), "seed %u: %s",
 				      start, text);
 		}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that captures of situations that were really made are judged as what they were, and that whom they blame has the share
- * that the kernel counted: tests/verdicts/README.md. BOURDON_VERDICTS=table prints what was judged as what (make verdicts).
+ * Shows that captures of situations that were really made are judged as what they were, that whom they blame has the share that
+ * the kernel counted, and that each wait is charged, neither more nor less: tests/verdicts/README.md. BOURDON_VERDICTS=table prints
+ * what was judged as what (make verdicts).
  */
 #include "common/cleanup.h"
 #include "common/schema.h"
@@ -11,6 +12,10 @@
 #include <math.h>
 #include <sqlite3.h>
 #include <string.h>
+
+#ifndef VERDICTS_SQL /* what only reads this file does not make that one */
+#define VERDICTS_SQL ""
+#endif
 
 __asm__(".pushsection .rodata\n"
 	".global verdicts_sql\n"
@@ -23,6 +28,8 @@ extern const char verdicts_sql[];
 #define SITUATION "-- situation: "
 #define RIGHT_PERCENT 95U
 #define SHARE_POINTS 3.0
+#define CHARGED_PERCENT 2.0
+#define CHARGED_NS 10e6
 #define WORD_BYTES 128U
 
 /* ---- files ---- */
@@ -113,16 +120,12 @@ static bool is_among(const char *list, const char *name)
 /* `PROGRAM in UNIT`, whom the verdict names first; "": nobody. */
 static void name_first(const struct verdict *verdict, char into[WORD_BYTES])
 {
-	const char *program = NULL, *unit = NULL;
+	const struct verdict_who *who = verdict->kind == VERDICT_KILL && verdict->kill ? &verdict->kill->who
+					: verdict->blamed_count ? &verdict->blamed[0].party->who
+								: NULL;
 
-	if (verdict->kind == VERDICT_KILL && verdict->kill) {
-		program = verdict->kill->comm;
-		unit = verdict->kill->unit;
-	} else if (verdict->blamed_count) {
-		program = verdict->blamed[0].party->program;
-		unit = verdict->blamed[0].party->unit;
-	}
-	snprintf(into, WORD_BYTES, "%s%s%s", program ? program : "", unit ? " in " : "", unit ? unit : "");
+	snprintf(into, WORD_BYTES, "%s%s%s", who && who->program ? who->program : "",
+		 who && who->unit ? " in " : "", who && who->unit ? who->unit : "");
 }
 
 static bool is_whom(const char *whom, const char *named)
@@ -281,13 +284,77 @@ START_TEST(blame_is_what_the_cgroups_counted)
 }
 END_TEST
 
+/* ---- sums ---- */
+
+/* A wait of a victim, and what of it is charged to all parties together. */
+struct charged {
+	char situation[WORD_BYTES];
+	const char *wait;
+	double waited_ns, charged_ns;
+	double off; /* of the tolerance: 1 is as much as may be */
+};
+
+static struct charged compare_sums(const struct verdict_facts *facts, uint32_t victim, uint8_t wait)
+{
+	struct charged charged = { .wait = account_names[wait],
+				   .waited_ns = (double)facts->victims[victim].ns[wait] };
+
+	for (uint32_t i = 0; i < facts->parties_count; i++)
+		if (facts->parties[i].victim == victim && facts->parties[i].wait == wait)
+			charged.charged_ns += (double)facts->parties[i].ns;
+	charged.off = fabs(charged.charged_ns - charged.waited_ns) /
+		      fmax(CHARGED_PERCENT / 100 * charged.waited_ns, CHARGED_NS);
+	return charged;
+}
+
+START_TEST(each_wait_is_charged_once)
+{
+	bool prints = getenv("BOURDON_VERDICTS");
+	struct charged worst = { .off = -1 };
+	struct situation situation;
+	sqlite3 *db = database_make();
+	unsigned int all = 0;
+
+	for (const char *at = verdicts_sql; next_situation(&at, &situation);) {
+		struct verdict_facts facts;
+
+		situation_enter(db, &situation);
+		ck_assert_int_eq(verdict_facts_load(db, 1, &facts), 0);
+		for (uint32_t i = 0; i < facts.victims_count; i++)
+			for (uint8_t wait = 0; wait < ACCOUNTS; wait++) {
+				struct charged charged = compare_sums(&facts, i, wait);
+
+				if (wait == ACCOUNT_RAN || wait == ACCOUNT_SLEEP || wait == ACCOUNT_REST ||
+				    charged.waited_ns <= 0)
+					continue;
+				all++;
+				if (charged.off <= worst.off)
+					continue;
+				worst = charged;
+				snprintf(worst.situation, WORD_BYTES, "%s", situation.name);
+			}
+		verdict_facts_free(&facts);
+		situation_leave(db);
+	}
+	sqlite3_close(db);
+	if (prints)
+		printf("%u waits are charged; worst: %s of %s, %.1f ms of %.1f ms\n", all, worst.wait,
+		       worst.situation, worst.charged_ns / 1e6, worst.waited_ns / 1e6);
+	ck_assert_uint_ge(all, 100);
+	ck_assert_msg(worst.off <= 1, "%s of %s: %.1f ms of %.1f ms are charged", worst.wait, worst.situation,
+		      worst.charged_ns / 1e6, worst.waited_ns / 1e6);
+}
+END_TEST
+
 SUITE(verdicts)
 {
 	Suite *suite = suite_create("verdicts");
 	TCase *tcase = tcase_create("corpus");
 
+	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, captures_are_judged_as_what_they_were);
 	tcase_add_test(tcase, blame_is_what_the_cgroups_counted);
+	tcase_add_test(tcase, each_wait_is_charged_once);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -433,9 +433,9 @@ END_TEST
 static const char earlier_sql[] =
 	"CREATE TEMP TABLE n(id); INSERT INTO n VALUES(1), (2), (3), (4), (5), (6);"
 	"INSERT INTO capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, triggered_at, "
-	"began_at, ended_at, history_ns, state, observed_us, hz, verdict, stack_count) SELECT n.id, 1, 1, 'web', 'cpu', 'some', 100000, "
+	"began_at, ended_at, history_ns, state, observed_us, hz, verdict, verdict_version, stack_count) SELECT n.id, 1, 1, 'web', 'cpu', 'some', 100000, "
 	"2000000, 'kernel', c.cgroup, c.triggered_at - (8 - n.id) * 3600000000000, 1, c.triggered_at - (8 - n.id) * 3600000000000 + 4000000000, "
-	"2000000000, 'complete', 1, 47, iif(n.id = 6, 'negligible', c.verdict), 4 FROM capture c, n WHERE c.capture_id = 7;"
+	"2000000000, 'complete', 1, 47, iif(n.id = 6, 'negligible', c.verdict), c.verdict_version, 4 FROM capture c, n WHERE c.capture_id = 7;"
 	"INSERT INTO sample_row SELECT n.id, iif(n.id < 4, 5, 2), 3, 5, 0, 50, NULL, NULL FROM n;"
 	"UPDATE capture SET triggered_at = triggered_at - 8 * 86400000000000 WHERE capture_id = 1;";
 
@@ -458,13 +458,19 @@ START_TEST(usual_counts_the_week_before)
 			 "  usual     4 of 5 captures of this rule in 7 d had this verdict\n"
 			 "  same code of the last 4 of those, 2 have this stack among the hottest 3\n");
 	json = why("160", "--section usual --json");
-	ck_assert_ptr_nonnull(
-		strstr(json.out,
-		       "\"captures\": 5, \"same_verdict\": 4, \"stacks_looked_at\": 4, \"same_stack\": 2"));
+	ck_assert_ptr_nonnull(strstr(
+		json.out,
+		"\"captures\": 5, \"same_verdict\": 4, \"other_version\": 0, \"stacks_looked_at\": 4, \"same_stack\": 2"));
 	why_sql("bourdon.db", "UPDATE capture SET verdict = 'own threads' WHERE capture_id < 7");
 	command_ran_free(&later);
 	later = why("160", "--section usual");
 	ck_assert_str_eq(later.out, "  usual     0 of 5 captures of this rule in 7 d had this verdict\n");
+	/* what other rules made of them is not comparable */
+	why_sql("bourdon.db", "UPDATE capture SET verdict_version = 0 WHERE capture_id < 7");
+	command_ran_free(&later);
+	later = why("160", "--section usual");
+	ck_assert_str_eq(later.out,
+			 "  usual     not known: of this rule in 7 d only captures judged by other rules\n");
 	/* another host's captures, of a merged database */
 	why_sql("bourdon.db",
 		"INSERT INTO run(run_id, started_at, version, abi, kernel, hostname, cpus, hz) VALUES(2, 1, '', 1, '', 'web2', 4, 47);"
@@ -994,6 +1000,11 @@ START_TEST(a_limit_that_was_raised_is_not_raised_again)
 	put_host_file("mount/system.slice/nginx.service/cgroup.controllers", "");
 	put_host_file("mount/system.slice/nginx.service/cpu.max", "60000 100000\n");
 	expect_remedy(true, "raise the quota of nginx.service from 0.60 to 0.90 CPUs", "CPUQuota=90%");
+	/* a quota is one of its own period, and not of that of the capture; a file is given both */
+	put_host_file("mount/system.slice/nginx.service/cpu.max", "30000 50000\n");
+	expect_remedy(true, "raise the quota of nginx.service from 0.60 to 0.90 CPUs", "CPUQuota=90%");
+	expect_remedy(false, "raise the quota of nginx.service from 0.60 to 0.90 CPUs",
+		      "echo '90000 100000' > mount/system.slice/nginx.service/cpu.max");
 	put_host_file("mount/system.slice/nginx.service/cpu.max", "max 100000\n");
 	expect_remedy(true, "the quota of nginx.service was raised since: see whether it comes back",
 		      "--section capture,pressure");
