@@ -455,7 +455,7 @@ START_TEST(a_file_is_whole_or_not_there)
 
 	/* given up */
 	ck_assert_int_eq(output_file_make(&output, path), 0);
-	unfinished = strdup(output.unfinished);
+	unfinished = path_join(fixture.directory, output.unfinished);
 	fputs("half", output.file);
 	ck_assert_int_eq(stat(unfinished, &at), 0);
 	output_file_end(&output);
