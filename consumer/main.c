@@ -152,7 +152,7 @@ int main(int count, char **words)
 	status = settings_parse(&settings, count, words);
 	if (status != OPTIONS_RUN)
 		return status;
-	if (!settings.check_config && privilege_become(settings.user, settings.group))
+	if (!settings.check_config && privilege_become(settings.user, settings.group, settings.pin_dir))
 		return EXIT_FAILED;
 	configuration = read_configuration(&settings);
 	if (!configuration)
