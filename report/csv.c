@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/csv.h"
 
+#include "common/cleanup.h"
 #include "common/escape.h"
 
 #include <stdbool.h>
@@ -43,7 +44,7 @@ static bool begins_formula(const char *text)
 {
 	static const char *const signs[] = { "=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20" };
 
-	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
 		if (!strncmp(text, signs[i], strlen(signs[i])))
 			return true;
 	return false;

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 /*
- * Switches to the user and the group; the only other group is that of the pins, if it is another. Keeps CAP_DAC_READ_SEARCH (/sys/fs/bpf is 0700 on hosts with systemd)
- * and, when started as root, CAP_IPC_LOCK until privilege_lock_future(). A process that is not root keeps
- * what it was given. Logs what failed; 0 or -errno.
+ * Switches to the user and the group; the only other group is that of the pins, if it is another. Keeps
+ * CAP_DAC_READ_SEARCH (/sys/fs/bpf is 0700 on hosts with systemd) and, when started as root, CAP_IPC_LOCK until
+ * privilege_lock_future(). A process that is not root keeps what it was given. Logs what failed; 0 or -errno.
  */
 int privilege_become(const char *user, const char *group, const char *pin_dir);
 
