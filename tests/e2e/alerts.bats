@@ -232,7 +232,7 @@ hook_run() {
 	done
 	echo 'BOURDON_NOTE=only of 2' >> "$hook/capture-2"
 	# what bourdond does not write there stops nothing, and is not read
-	touch "$hook"/{$'capture-1\nx',$'capture-\n',capture-x,capture-,capture-99999999999999999999}
+	touch "$hook"/$'capture-1\nx' "$hook"/$'capture-\n' "$hook/capture-x" "$hook/capture-" "$hook/capture-99999999999999999999"
 	mkfifo "$hook/capture-3"
 	ln -s capture-9 "$hook/capture-4"
 	run timeout 60 "$WORK/root/usr/libexec/bourdon/bourdon-hook" "$WORK/command" "$hook"
