@@ -121,13 +121,23 @@ char *escape_terminal(const char *text, char *into, size_t into_bytes)
 
 /* ---- for JSON ---- */
 
+/* In hexadecimal digits, and beyond U+FFFF as the two surrogates of UTF-16 (RFC 8259, 7). */
+static size_t escape_code(unsigned int code, char into[JSON_ESCAPE_BYTES])
+{
+	if (code < 0x10000)
+		return (size_t)snprintf(into, JSON_ESCAPE_BYTES, "\\u%04x", code);
+	code -= 0x10000;
+	return (size_t)snprintf(into, JSON_ESCAPE_BYTES, "\\u%04x\\u%04x", 0xd800 | code >> 10,
+				0xdc00 | (code & 0x3ff));
+}
+
 char *escape_json(const char *text, char *into, size_t into_bytes)
 {
 	size_t used = 0;
 
 	while (*text) {
 		unsigned int code = 0, length = escape_utf8(text, &code);
-		char piece[8];
+		char piece[JSON_ESCAPE_BYTES];
 		size_t bytes;
 
 		if (!length) {
@@ -136,8 +146,8 @@ char *escape_json(const char *text, char *into, size_t into_bytes)
 			length = 1;
 		} else if (code == '"' || code == '\\') {
 			bytes = (size_t)snprintf(piece, sizeof(piece), "\\%c", (char)code);
-		} else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
-			bytes = (size_t)snprintf(piece, sizeof(piece), "\\u%04x", code);
+		} else if (escape_is_deceptive(code)) {
+			bytes = escape_code(code, piece);
 		} else {
 			memcpy(piece, text, length);
 			bytes = length;

@@ -16,9 +16,13 @@
  */
 char *escape_terminal(const char *text, char *into, size_t into_bytes);
 
+/* One character of a JSON string, at most, with the NUL: two surrogates. */
+#define JSON_ESCAPE_BYTES 13U
+
 /*
- * Writes `text` as the inside of a JSON string; bytes that are not UTF-8 become U+FFFD. Size and truncation
- * as in escape_terminal().
+ * Writes `text` as the inside of a JSON string; bytes that are not UTF-8 become U+FFFD, and deceptive characters \uXXXX, so
+ * that they act neither where the file is shown nor where it is part of a script. Size and truncation as in
+ * escape_terminal().
  */
 char *escape_json(const char *text, char *into, size_t into_bytes);
 

@@ -11,6 +11,9 @@
 #include <sys/types.h>
 
 #define PIN_DIRECTORY_DEFAULT "/sys/fs/bpf/bourdon"
+#define DAEMON_USER "bourdon"
+/* Of the daemon alone: who may open the pins may write what the programs read. */
+#define PINS_GROUP "bourdon-pins"
 #define RUN_DIRECTORY_DEFAULT "/run/bourdon"
 /* Below the run directory: a BPF file system with second pins of `threads` and `stacks`, for readers who can open no other one */
 #define READERS_DIRECTORY "bpf"

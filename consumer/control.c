@@ -441,7 +441,11 @@ void control_event(struct control_socket *control, struct event_source *source, 
 
 	if (client->fd < 0)
 		return; /* an earlier event of the same batch ended it */
-	if (events & EPOLLIN && client->state == CLIENT_ASKS) {
+	/*
+	 * The event may be of the client before, whose place another has got within the same batch: that one asks, and reading
+	 * tells whether it is gone.
+	 */
+	if (client->state == CLIENT_ASKS) {
 		read_line(control, client, now_ns);
 	} else if (events & EPOLLIN && client->state == CLIENT_WAITS && !client->has_left) {
 		read_end(control, client);

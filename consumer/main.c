@@ -15,6 +15,7 @@
 #include "consumer/process/privilege.h"
 #include "consumer/rules/configuration.h"
 #include "consumer/rules/settings.h"
+#include "consumer/sql/sql_files.h"
 #include "consumer/store/machine.h"
 #include "consumer/store/store_thread.h"
 #include "consumer/symbolizer/spawner.h"
@@ -147,10 +148,11 @@ int main(int count, char **words)
 	log_init("bourdond");
 	close_range(STDERR_FILENO + 1, ~0U, 0); /* the parent may have left descriptors open */
 	umask(0027);
+	sql_files_never_wait();
 	status = settings_parse(&settings, count, words);
 	if (status != OPTIONS_RUN)
 		return status;
-	if (!settings.check_config && privilege_become(settings.user, settings.group))
+	if (!settings.check_config && privilege_become(settings.user, settings.group, settings.pin_dir))
 		return EXIT_FAILED;
 	configuration = read_configuration(&settings);
 	if (!configuration)

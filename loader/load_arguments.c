@@ -37,7 +37,7 @@ int load_arguments_parse(struct load_arguments *ret_arguments, int count, char *
 {
 	struct load_arguments arguments = { .pin_dir = PIN_DIRECTORY_DEFAULT,
 					    .run_dir = RUN_DIRECTORY_DEFAULT,
-					    .group = "bourdon",
+					    .group = PINS_GROUP,
 					    .readers = READERS_GROUP,
 					    .ring_size = "1MiB",
 					    .targets = "16384",
@@ -52,7 +52,7 @@ int load_arguments_parse(struct load_arguments *ret_arguments, int count, char *
 		{ "pin-dir", "DIR", "where to pin (" PIN_DIRECTORY_DEFAULT ")", &arguments.pin_dir },
 		{ "run-dir", "DIR", "manifest and kernel symbols (" RUN_DIRECTORY_DEFAULT ")",
 		  &arguments.run_dir },
-		{ "group", "GROUP", "group that may open the pins (bourdon)", &arguments.group },
+		{ "group", "GROUP", "group that may open the pins (" PINS_GROUP ")", &arguments.group },
 		{ "readers", "GROUP",
 		  "group that may read the threads in RUN_DIR/" READERS_DIRECTORY " (" READERS_GROUP ")",
 		  &arguments.readers },

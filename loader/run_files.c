@@ -33,37 +33,40 @@ bool run_files_manifest(const char *directory, struct manifest *ret_manifest)
 /* Readers of RUN_DIR/bpf/threads pass through; they can neither list the directory nor open the files in it. */
 #define RUN_DIRECTORY_MODE 0751
 
-static int make_directory(const struct run_files *files)
+/* Stores the group of the directory. */
+static int make_directory(const struct run_files *files, gid_t *ret_gid)
 {
 	_cleanup_close_ int fd = -EBADF;
 	struct stat at;
-	bool ours = !mkdir(files->directory, RUN_DIRECTORY_MODE);
+	bool made = !mkdir(files->directory, RUN_DIRECTORY_MODE);
 
-	if (!ours && errno != EEXIST)
+	if (!made && errno != EEXIST)
 		return -errno;
 	fd = open(files->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &at))
 		return -errno;
 	if (!file_is_roots_alone(&at))
 		return -EPERM;
-	if (!ours && !faccessat(fd, MANIFEST_FILE, F_OK, 0))
-		ours = true;
-	if (ours && (fchown(fd, 0, files->gid) || fchmod(fd, RUN_DIRECTORY_MODE)))
+	if (made && fchown(fd, 0, files->gid))
 		return -errno;
+	if ((made || !faccessat(fd, MANIFEST_FILE, F_OK, 0)) && fchmod(fd, RUN_DIRECTORY_MODE))
+		return -errno;
+	*ret_gid = made || !at.st_gid ? files->gid : at.st_gid;
 	return 0;
 }
 
-static int prepare(const struct run_files *files, const char *name, const char *text, size_t bytes)
+static int prepare(const struct run_files *files, gid_t gid, const char *name, const char *text, size_t bytes)
 {
 	_cleanup_free_ char *path = path_of(files->directory, name);
 
-	return path ? file_prepare(path, text, bytes, 0640, 0, files->gid) : -ENOMEM;
+	return path ? file_prepare(path, text, bytes, 0640, 0, gid) : -ENOMEM;
 }
 
 int run_files_prepare(const struct run_files *files, const struct manifest *manifest)
 {
 	_cleanup_free_ char *text = NULL;
-	int result = make_directory(files);
+	gid_t gid = files->gid;
+	int result = make_directory(files, &gid);
 
 	if (!result)
 		result = manifest_format(manifest, &text);
@@ -74,9 +77,9 @@ int run_files_prepare(const struct run_files *files, const struct manifest *mani
 		return result;
 	}
 	if (!result)
-		result = prepare(files, MANIFEST_FILE, text, strlen(text));
+		result = prepare(files, gid, MANIFEST_FILE, text, strlen(text));
 	if (!result)
-		result = prepare(files, KERNEL_SYMBOLS_FILE, files->symbols, files->symbols_bytes);
+		result = prepare(files, gid, KERNEL_SYMBOLS_FILE, files->symbols, files->symbols_bytes);
 	if (!result)
 		return 0;
 	log_error("cannot write to the run directory %s: %s", files->directory,

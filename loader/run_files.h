@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The contents of both files, and who may read them. */
+/* The contents of both files. The directory's group may read them; if that is root's, `gid`. */
 struct run_files {
 	const char *directory;
-	gid_t gid;
+	gid_t gid;           /* of a directory that is made, too */
 	const char *symbols; /* text of the symbol snapshot */
 	size_t symbols_bytes;
 };

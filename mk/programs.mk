@@ -68,7 +68,7 @@ $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
 # `bourdon symbolize` and `bourdon db merge` write stacks as bourdond does; merge converts older databases, too. `bourdon db
 # compact` removes what is not used as bourdond does, and `check` knows the columns of verdicts.
-TREE := $(patsubst %,consumer/store/%.c,incidents machine migrate retention stack_hash stack_tree store_verdict stored_json) consumer/sql/sql.c
+TREE := $(patsubst %,consumer/store/%.c,incidents machine migrate retention stack_hash stack_tree store_verdict stored_json) consumer/sql/sql.c consumer/sql/sql_files.c
 # `bourdon threads` finds units in cgroups as bourdond does.
 UNITS_OF_CGROUPS := consumer/rules/cgroup_parts.c
 $(B)/bourdon $(B)/unit $(B)/fuzz_report: private LIBS += -lncursesw -ltinfo -lprotobuf-c

@@ -462,7 +462,7 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		{ TAKES_OFF_CPU,
 		  { "off-cpu", NULL, "waiting alone; folded: in microseconds", &ask.off_cpu } },
 		{ TAKES_OUTPUT,
-		  { "o", "FILE", "write this file (default: standard output, if it is no terminal)",
+		  { "o", "FILE", "write this file (default, or -: standard output, if it is no terminal)",
 		    &output } },
 		{ TAKES_AGAINST, { "against", "ID", "compare with this capture", &against } },
 		{ TAKES_FLAME, { "icicle", NULL, "the outermost functions at the top", &flame.icicle } },
@@ -603,7 +603,7 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 				    .no_color = no_color != NULL,
 				    .off_cpu = ask.off_cpu != NULL,
 				    .format = ask.format,
-				    .output = output };
+				    .output = output && strcmp(output, "-") != 0 ? output : NULL };
 	activity.columns = threads.columns;
 	activity.match = threads.match;
 	activity.all = ask.all;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/csv.h"
 
+#include "common/cleanup.h"
 #include "common/escape.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* The bytes at the begin of the text that stand for themselves. */
@@ -37,9 +39,34 @@ void csv_part(FILE *out, const char *text)
 	}
 }
 
+/* How a formula begins, in ASCII or in full width. A tab and a line feed are escaped. */
+static bool begins_formula(const char *text)
+{
+	static const char *const signs[] = { "=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
+		if (!strncmp(text, signs[i], strlen(signs[i])))
+			return true;
+	return false;
+}
+
+static bool is_negative_number(const char *text)
+{
+	size_t digits = *text == '-' ? strspn(text + 1, "0123456789.") : 0;
+
+	return digits && !text[1 + digits];
+}
+
+void csv_begin(FILE *out, const char *text)
+{
+	if (begins_formula(text) && !is_negative_number(text))
+		fputc('\'', out);
+	csv_part(out, text);
+}
+
 void csv_text(FILE *out, const char *text)
 {
 	fputc('"', out);
-	csv_part(out, text);
+	csv_begin(out, text);
 	fputc('"', out);
 }

@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/schema.h"
 #include "common/version.h"
+#include "consumer/sql/sql_files.h"
 #include "report/older_schema.h"
 #include "report/owner.h"
 
@@ -19,6 +20,8 @@ static const char *advice_on_opening(int system_errno)
 {
 	if (system_errno == ENOENT)
 		return "start bourdond, or name another file with --db";
+	if (system_errno == SQL_FILES_IS_FIFO)
+		return "name a file that bourdond wrote with --db";
 	return "become a member of the group that owns it, or read a copy with its -wal and -shm files";
 }
 
@@ -68,7 +71,9 @@ void database_fail(struct database *database)
 	if (owner_was_root())
 		snprintf(as_user, sizeof(as_user), " as user %u, who may have written it", geteuid());
 	report_problem(database, "cannot read '%s'%s: %s: %s", database->path, as_user,
-		       is_system ? strerror(system_errno) : sqlite3_errmsg(database->sqlite),
+		       !is_system                          ? sqlite3_errmsg(database->sqlite)
+		       : system_errno == SQL_FILES_IS_FIFO ? "it or a file beside it is a FIFO"
+							   : strerror(system_errno),
 		       advice(database));
 }
 

@@ -36,7 +36,7 @@ static pid_t find_holder(const char *path, const char *ending, off_t start, off_
 		file = NULL;
 		return 0;
 	}
-	fd = open(file, O_RDONLY | O_CLOEXEC);
+	fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	return fd >= 0 && !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK && lock.l_pid > 0 ? lock.l_pid
 												 : 0;
 }

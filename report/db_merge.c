@@ -83,7 +83,7 @@ static int lock_out_daemon(const struct db_output *output, int *ret_lock)
 		log_error("out of memory");
 		return -ENOMEM;
 	}
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) {

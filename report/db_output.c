@@ -3,6 +3,7 @@
 
 #include "common/log.h"
 #include "common/schema.h"
+#include "report/output_file.h"
 #include "report/owner.h"
 
 #include <fcntl.h>
@@ -85,6 +86,20 @@ int db_output_failed(const struct db_output *output, int result)
 	return result;
 }
 
+/* Root is here only if nobody else could have written what is copied; then nobody else may redirect the copy either. */
+static int judge_place(const struct db_output *output)
+{
+	_cleanup_free_ char *place =
+		strndup(output->final, (size_t)(strrchr(output->final, '/') - output->final) + 1);
+	_cleanup_close_ int fd = -EBADF;
+
+	if (geteuid())
+		return 0;
+	fd = place ? open(place, O_PATH | O_DIRECTORY | O_CLOEXEC) : -EBADF;
+	return fd < 0 ? refuse(output->path, place ? errno : ENOMEM)
+		      : output_file_judge_directory(fd, output->path);
+}
+
 int db_output_make(struct db_output *output, const char *path)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -97,6 +112,9 @@ int db_output_make(struct db_output *output, const char *path)
 	output->final = resolve(path);
 	if (!output->final)
 		return refuse(path, errno);
+	result = judge_place(output);
+	if (result < 0)
+		return result;
 	if (asprintf(&output->unfinished, "%s.unfinished-%d", output->final, getpid()) < 0) {
 		output->unfinished = NULL;
 		return refuse(path, ENOMEM);

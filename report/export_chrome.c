@@ -99,7 +99,8 @@ static int add_slice(struct chrome *chrome, const struct lane *lane, const struc
 	if (begin_ms != event->begin_ms)
 		fprintf(out, ",\"began_before_ms\":%" PRId64, begin_ms - event->begin_ms);
 	fputs(",\"stack\":\"", out);
-	result = folded_names_write(&chrome->names, profile, &profile->stacks[sample->stack], json_part, out);
+	result = folded_names_write(&chrome->names, profile, &profile->stacks[sample->stack], json_part,
+				    json_part, out);
 	fputs("\"}}", out);
 	return result;
 }

@@ -51,7 +51,8 @@ static int write_row(const struct export *export, struct folded_names *names,
 	write_text(out, profile_text(profile, sample->stall));
 	fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64, sample->second, sample->samples, sample->weight_ns);
 	fputs(",\"", out);
-	result = folded_names_write(names, profile, &profile->stacks[sample->stack], csv_part, out);
+	result =
+		folded_names_write(names, profile, &profile->stacks[sample->stack], csv_begin, csv_part, out);
 	fputc('"', out);
 	write_times(export, sample);
 	fputs("\r\n", out);

@@ -99,20 +99,20 @@ int folded_names_make(struct profile *profile, struct folded_names *ret_names)
 }
 
 int folded_names_write(struct folded_names *names, const struct profile *profile,
-		       const struct profile_stack *stack, void (*write_part)(FILE *out, const char *text),
-		       FILE *out)
+		       const struct profile_stack *stack, void (*write_first)(FILE *out, const char *text),
+		       void (*write_part)(FILE *out, const char *text), FILE *out)
 {
 	struct profile_walk walk = profile_walk_of(profile, stack);
 	const struct profile_frame *frame;
-	uint32_t depth = 0;
+	uint32_t depth = 0, all;
 
 	while ((frame = profile_walk_next(&walk))) {
 		if (array_make_room(names->path, depth, names->path_room, 1U))
 			return -ENOMEM;
 		names->path[depth++] = names->functions[frame - profile->frames];
 	}
-	while (depth--) {
-		write_part(out, names->path[depth]);
+	for (all = depth; depth--;) {
+		(depth + 1 == all ? write_first : write_part)(out, names->path[depth]);
 		if (depth)
 			fputc(';', out);
 	}

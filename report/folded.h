@@ -22,11 +22,12 @@ void folded_names_free(struct folded_names *names);
 #define _cleanup_folded_names_ _cleanup_(folded_names_free)
 
 /*
- * Writes the functions of a stack, a semicolon between two, each by `write_part`, which escapes it. Returns 0 or -ENOMEM.
+ * Writes the functions of a stack, a semicolon between two, the first by `write_first`, each other by `write_part`, which escape
+ * them. Returns 0 or -ENOMEM.
  */
 int folded_names_write(struct folded_names *names, const struct profile *profile,
-		       const struct profile_stack *stack, void (*write_part)(FILE *out, const char *text),
-		       FILE *out);
+		       const struct profile_stack *stack, void (*write_first)(FILE *out, const char *text),
+		       void (*write_part)(FILE *out, const char *text), FILE *out);
 
 /* Writes a line for each comm and stack: its samples on CPU, or its microseconds off CPU. Returns 0 or -errno. */
 int folded_write(struct profile *profile, bool off_cpu, FILE *out);

@@ -21,7 +21,7 @@ void json_part(FILE *out, const char *text)
 {
 	for (;;) {
 		unsigned int code, length;
-		char character[5] = { 0 }, escaped[8];
+		char character[5] = { 0 }, escaped[JSON_ESCAPE_BYTES];
 		size_t plain = plain_bytes(text);
 
 		fwrite(text, 1, plain, out);

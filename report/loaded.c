@@ -12,6 +12,7 @@
 
 #include <bpf/bpf.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <object_sha256.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -142,10 +143,25 @@ static unsigned int judge_pins(int directory, char *wrong, size_t bytes)
 	return count;
 }
 
+/* A member of the pins' group other than the daemon's user; NULL if there is none, as far as the list of members tells. */
+static const char *other_member(int directory, const char **ret_group)
+{
+	struct stat at;
+	struct group *group = fstat(directory, &at) ? NULL : getgrgid(at.st_gid);
+
+	for (char **member = group ? group->gr_mem : NULL; member && *member; member++) {
+		*ret_group = group->gr_name;
+		if (strcmp(*member, DAEMON_USER) != 0)
+			return *member;
+	}
+	return NULL;
+}
+
 static bool check_pins(const char *pin_dir, struct findings *findings)
 {
 	static const char name[] = "pins";
 	_cleanup_close_ int directory = open(pin_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const char *member, *group = "";
 	char wrong[256] = "";
 	unsigned int count;
 
@@ -157,8 +173,14 @@ static bool check_pins(const char *pin_dir, struct findings *findings)
 		return false;
 	}
 	count = judge_pins(directory, wrong, sizeof(wrong));
+	member = other_member(directory, &group);
 	if (*wrong)
 		findings_add(findings, GRADE_FAILED, name, load_again, "%s/%s", pin_dir, wrong);
+	else if (member)
+		findings_add(
+			findings, GRADE_WARNING, name,
+			"take the user out of the group, or load with another --group: readers of the database need no pins",
+			"user %s is in the group %s, and so may write what the programs read", member, group);
 	else
 		findings_ok(findings, name, "%u %s in %s, each with its owner and mode", count,
 			    plural(count, "object", "objects"), pin_dir);

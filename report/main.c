@@ -2,6 +2,7 @@
 /* bourdon reads the captures. It needs no privilege except reading the database, and trusts nothing in it. */
 #include "common/log.h"
 #include "common/options.h"
+#include "consumer/sql/sql_files.h"
 #include "report/command.h"
 #include "report/output_file.h"
 
@@ -67,6 +68,7 @@ int main(int count, char **arguments)
 	int status;
 
 	log_init("bourdon");
+	sql_files_never_wait();
 	status = command_parse(count, arguments, &request);
 	if (status != OPTIONS_RUN)
 		return status;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/output_file.h"
 
+#include "common/files.h"
 #include "common/log.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -20,28 +23,124 @@ static int refuse(const char *path, int error)
 	return -error;
 }
 
-int output_file_make(struct output_file *output, const char *path)
+/* ---- where root writes ---- */
+
+static int refuse_directory(const char *path, int directory)
 {
-	_cleanup_close_ int fd = -EBADF;
+	char link[32], name[PATH_MAX];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", directory);
+	length = readlink(link, name, sizeof(name));
+	log_error(
+		"cannot write '%s': users other than root may change the directory '%.*s', and root writes below no such directory; name a file elsewhere, such as in /root, or redirect the output: > FILE",
+		path, (int)(length > 0 ? length : 0), name);
+	return -EPERM;
+}
+
+int output_file_judge_directory(int directory, const char *path)
+{
+	_cleanup_close_ int at = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+	struct stat here, below = { 0 };
+
+	for (;;) {
+		int above;
+
+		if (at < 0 || fstat(at, &here))
+			return refuse(path, errno);
+		if (here.st_dev == below.st_dev && here.st_ino == below.st_ino)
+			return 0; /* ".." of the root is itself */
+		if (here.st_uid || (!file_is_roots_alone(&here) && !(here.st_mode & S_ISVTX)))
+			return refuse_directory(path, at);
+		above = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		cleanup_close(&at);
+		at = above;
+		below = here;
+	}
+}
+
+/* In a directory such as /tmp, a link, a FIFO or a device of somebody else may lead anywhere, or never be read. */
+static bool is_trap(int directory, const struct stat *entry)
+{
 	struct stat at;
 
-	*output = (struct output_file){ .path = path };
-	if (stat(path, &at) || S_ISREG(at.st_mode)) {
-		if (asprintf(&output->unfinished, "%s.unfinished-%d", path, getpid()) < 0) {
-			output->unfinished = NULL;
-			return refuse(path, ENOMEM);
-		}
-		fd = open(output->unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	} else {
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-	}
-	if (fd < 0) {
-		int error = errno;
+	return !geteuid() && entry->st_uid && (fstat(directory, &at) || !file_is_roots_alone(&at));
+}
 
-		free(output->unfinished);
-		output->unfinished = NULL; /* another process's */
-		return refuse(path, error);
+/* ---- the file ---- */
+
+/* What is no regular file is opened as it is. Returns the descriptor; or -errno, and the reason was logged. */
+static int open_other(int directory, const char *name, const char *path)
+{
+	_cleanup_close_ int fd = openat(directory, name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	struct stat at;
+
+	if (fd < 0 || fstat(fd, &at))
+		return refuse(path, errno);
+	if (!S_ISBLK(at.st_mode))
+		return TAKE_FD(fd);
+	log_error("cannot write '%s': it is a disk; name a file", path);
+	return -ENOTSUP;
+}
+
+static int open_unfinished(struct output_file *output, const char *name)
+{
+	int fd;
+
+	if (asprintf(&output->unfinished, "%s.unfinished-%d", name, getpid()) < 0) {
+		output->unfinished = NULL;
+		return refuse(output->path, ENOMEM);
 	}
+	fd = openat(output->directory, output->unfinished,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	fd = refuse(output->path, errno);
+	free(TAKE_PTR(output->unfinished)); /* another process's */
+	return fd;
+}
+
+/* Returns a descriptor for writing; or -errno, and the reason was logged. */
+static int open_output(struct output_file *output, const char *name)
+{
+	struct stat entry, at;
+
+	if (fstatat(output->directory, name, &entry, AT_SYMLINK_NOFOLLOW) || S_ISREG(entry.st_mode))
+		return open_unfinished(output, name);
+	if (is_trap(output->directory, &entry)) {
+		log_error(
+			"cannot write '%s': it is no regular file, and belongs to user %u, who may change where it leads; name another file",
+			output->path, entry.st_uid);
+		return -EPERM;
+	}
+	if (fstatat(output->directory, name, &at, 0) || S_ISREG(at.st_mode))
+		return open_unfinished(output, name); /* in place of the link */
+	return open_other(output->directory, name, output->path);
+}
+
+int output_file_make(struct output_file *output, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	_cleanup_free_ char *place =
+		slash == path ? strdup("/") : strndup(slash ? path : ".", slash ? (size_t)(slash - path) : 1);
+	_cleanup_close_ int fd = -EBADF;
+	int result;
+
+	*output = (struct output_file){ .path = path };
+	if (!place)
+		return refuse(path, ENOMEM);
+	if (!*name)
+		return refuse(path, EISDIR);
+	fd = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return refuse(path, errno);
+	output->directory = TAKE_FD(fd);
+	result = geteuid() ? 0 : output_file_judge_directory(output->directory, path);
+	if (result < 0)
+		return result;
+	fd = open_output(output, name);
+	if (fd < 0)
+		return fd;
 	output->file = fdopen(fd, "w");
 	if (!output->file)
 		return refuse(path, errno);
@@ -61,8 +160,13 @@ int output_file_finish(struct output_file *output)
 	}
 	if (failed)
 		return refuse(output->path, error);
-	if (output->unfinished && rename(output->unfinished, output->path))
-		return refuse(output->path, errno);
+	if (output->unfinished) {
+		const char *slash = strrchr(output->path, '/');
+
+		if (renameat(output->directory, output->unfinished, output->directory,
+			     slash ? slash + 1 : output->path))
+			return refuse(output->path, errno);
+	}
 	free(output->unfinished);
 	output->unfinished = NULL;
 	return 0;
@@ -73,7 +177,9 @@ void output_file_end(struct output_file *output)
 	if (output->file)
 		fclose(output->file);
 	if (output->unfinished)
-		unlink(output->unfinished);
+		unlinkat(output->directory, output->unfinished, 0);
 	free(output->unfinished);
+	if (output->directory > 0)
+		close(output->directory);
 	*output = (struct output_file){ 0 };
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * output_file.h owns the file that -o names. While it is written it stands beside its place as "FILE.unfinished-PID", and it
- * gets its own name, in place of a file that is there, when it is whole. What is no regular file, such as a pipe, is
- * written as it is.
+ * gets its own name, in place of a file or link that is there, when it is whole. What is no regular file, such as a pipe, is
+ * written as it is; a disk is refused.
+ *
+ * Root writes only where nobody else could put something in the way: no user but root may change the directory, or one above
+ * it. In a directory with the sticky bit, such as /tmp, root opens nothing of another user's.
  */
 #ifndef BOURDON_REPORT_OUTPUT_FILE_H
 #define BOURDON_REPORT_OUTPUT_FILE_H
@@ -14,7 +17,8 @@
 struct output_file {
 	FILE *file;       /* the caller writes to it */
 	const char *path; /* the caller's */
-	char *unfinished; /* NULL: it is written as it is */
+	int directory;    /* that it is in; 0: none is open */
+	char *unfinished; /* its name there; NULL: it is written as it is */
 };
 
 /*
@@ -22,6 +26,12 @@ struct output_file {
  * logged.
  */
 int output_file_make(struct output_file *output, const char *path);
+
+/*
+ * Whether users other than root may change the directory or one above it, which is then named for `path`. Returns 0; or -errno,
+ * and the reason was logged.
+ */
+int output_file_judge_directory(int directory, const char *path);
 
 /* Gives it its name. Returns 0; or -errno, and the reason was logged. */
 int output_file_finish(struct output_file *output);

@@ -25,11 +25,14 @@ static const char *remedy(int error)
 /* Opens the pin for reading, to see whether that is possible, and holds it. Returns the descriptor or -errno. */
 static int hold(const char *path)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat at;
 	int held;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &at))
 		return -errno;
+	if (!S_ISREG(at.st_mode)) /* a FIFO */
+		return -EINVAL;
 	held = open(path, O_PATH | O_CLOEXEC);
 	return held < 0 ? -errno : held;
 }
@@ -114,7 +117,7 @@ static int read_held(int held, char **ret_text, size_t *ret_bytes)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", held);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	return fd < 0 ? -errno : file_read_all(fd, TEXT_BYTES_MAX, ret_text, ret_bytes);
 }
 

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -27,10 +28,21 @@ const char *const locked_memory_names[] = {
 	[LOCKED_ALL] = "all",
 };
 
-int privilege_become(const char *user, const char *group)
+/* The group that root gave the pins to, which is not that of the database. Returns how many groups it stores. */
+static size_t find_pins_group(const char *pin_dir, gid_t own, gid_t *ret_gid)
+{
+	struct stat at;
+
+	if (stat(pin_dir, &at) || !file_is_roots_alone(&at) || !at.st_gid || at.st_gid == own)
+		return 0;
+	*ret_gid = at.st_gid;
+	return 1;
+}
+
+int privilege_become(const char *user, const char *group, const char *pin_dir)
 {
 	uid_t uid;
-	gid_t gid;
+	gid_t gid, pins_gid;
 	int result;
 
 	if (geteuid())
@@ -49,7 +61,11 @@ int privilege_become(const char *user, const char *group)
 	}
 	capng_clear(CAPNG_SELECT_BOTH);
 	capng_updatev(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_DAC_READ_SEARCH, CAP_IPC_LOCK, -1);
-	result = capng_change_id((int)uid, (int)gid, CAPNG_DROP_SUPP_GRP | CAPNG_CLEAR_BOUNDING);
+	if (setgroups(find_pins_group(pin_dir, gid, &pins_gid), &pins_gid)) {
+		log_error("cannot become a member of the pins' group: %s", strerror(errno));
+		return -EPERM;
+	}
+	result = capng_change_id((int)uid, (int)gid, CAPNG_CLEAR_BOUNDING);
 	if (result) {
 		log_error("cannot become user %s, group %s: libcap-ng error %d", user, group, result);
 		return -EPERM;

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 
 /*
- * Switches to the user and the group. Keeps CAP_DAC_READ_SEARCH (/sys/fs/bpf is 0700 on hosts with systemd)
- * and, when started as root, CAP_IPC_LOCK until privilege_lock_future(). A process that is not root keeps
- * what it was given. Logs what failed; 0 or -errno.
+ * Switches to the user and the group; the only other group is that of the pins, if it is another. Keeps
+ * CAP_DAC_READ_SEARCH (/sys/fs/bpf is 0700 on hosts with systemd) and, when started as root, CAP_IPC_LOCK until
+ * privilege_lock_future(). A process that is not root keeps what it was given. Logs what failed; 0 or -errno.
  */
-int privilege_become(const char *user, const char *group);
+int privilege_become(const char *user, const char *group, const char *pin_dir);
 
 /* Raises the limit of descriptors to the hard limit: each watch on a cgroup needs one. */
 void privilege_raise_descriptors(void);

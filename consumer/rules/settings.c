@@ -38,7 +38,7 @@ int settings_parse(struct settings *ret_settings, int count, char **words)
 		.pin_dir = PIN_DIRECTORY_DEFAULT,
 		.run_dir = RUN_DIRECTORY_DEFAULT,
 		.state_dir = "/var/lib/bourdon",
-		.user = "bourdon",
+		.user = DAEMON_USER,
 		.group = "bourdon",
 		.grant_socket = GRANT_SOCKET_DEFAULT,
 	};

@@ -24,7 +24,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define PAGE_BYTES 4096U
 #define HEAP_BYTES_MAX (64L << 20)
 /*
  * Shares of the size limit, in eighths: for the database file, and for its write-ahead log when a commit
@@ -282,7 +281,7 @@ static void set_limits(struct store *store, const struct store_limits *limits)
 /* Shrinks the database to its limit, which may be smaller than at the last start. */
 static int limit_size(struct store *store)
 {
-	sqlite3_int64 used = 0, most = (sqlite3_int64)(store->database_bytes_max / PAGE_BYTES);
+	sqlite3_int64 used = 0, most = (sqlite3_int64)(store->database_bytes_max / STORE_PAGE_BYTES);
 	char sql[96];
 	int result;
 
@@ -322,7 +321,7 @@ static int check_identity(struct store *store)
 		snprintf(sql, sizeof(sql),
 			 "PRAGMA page_size = %u; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
 			 "BEGIN IMMEDIATE; PRAGMA application_id = %d; PRAGMA user_version = %d",
-			 PAGE_BYTES, SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
+			 STORE_PAGE_BYTES, SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
 		result = sql_execute(&store->sql, sql);
 		if (!result)
 			result = sql_execute(&store->sql, schema_sql);

@@ -141,6 +141,14 @@ static int64_t factored_uleb(struct execution *execution)
 	return factored(execution, (int64_t)dwarf_bytes_uleb(&execution->bytes));
 }
 
+/* -INT64_MIN is no int64_t */
+static int64_t negated(int64_t offset)
+{
+	int64_t result;
+
+	return __builtin_sub_overflow(0, offset, &result) ? INT64_MAX : result;
+}
+
 static int64_t factored_sleb(struct execution *execution)
 {
 	return factored(execution, dwarf_bytes_sleb(&execution->bytes));
@@ -207,7 +215,7 @@ static int execute_register(struct execution *execution, uint8_t code)
 		return true;
 	case DW_CFA_GNU_negative_offset_extended:
 		number = dwarf_bytes_uleb(bytes);
-		save(execution, number, saved_at(-factored_uleb(execution)));
+		save(execution, number, saved_at(negated(factored_uleb(execution))));
 		return true;
 	case DW_CFA_restore_extended:
 		return restore(execution, dwarf_bytes_uleb(bytes));

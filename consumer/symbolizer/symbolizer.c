@@ -11,6 +11,7 @@
 #include "consumer/symbolizer/text.h"
 #include "policy/symbolizer.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -18,6 +19,8 @@
 /* Compressed sections may expand a thousandfold. Two symbolizers fit into bourdond's MemoryMax=. */
 #define MEMORY_BYTES_MAX (192UL << 20)
 #define CPU_SECONDS_MAX 10UL
+
+#define SYMBOLIZER_FD 3 /* its socket: symbolizer.seccomp has the number */
 
 /* ---- the symbolizer's side ---- */
 
@@ -81,17 +84,24 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	elf_module_close(TAKE_PTR(symbolizer->module));
 }
 
-static int confine(void)
+/* Keeps no descriptor but its socket: the standard ones are the daemon's log. */
+static int confine(int socket)
 {
 	const struct rlimit address_space = { ADDRESS_SPACE_MAX, ADDRESS_SPACE_MAX };
 	const struct rlimit memory = { MEMORY_BYTES_MAX, MEMORY_BYTES_MAX };
 	const struct rlimit cpu = { CPU_SECONDS_MAX, CPU_SECONDS_MAX };
 	const struct rlimit nothing = { 0, 0 };
+	int result;
 
 	if (setrlimit(RLIMIT_AS, &address_space) || setrlimit(RLIMIT_DATA, &memory) ||
 	    setrlimit(RLIMIT_CPU, &cpu) || setrlimit(RLIMIT_CORE, &nothing))
 		return -errno;
-	return seccomp_install(&symbolizer_policy, false);
+	if (socket != SYMBOLIZER_FD && (dup3(socket, SYMBOLIZER_FD, O_CLOEXEC) < 0 || close(socket)))
+		return -errno;
+	result = seccomp_install(&symbolizer_policy, false);
+	for (int fd = STDIN_FILENO; !result && fd <= STDERR_FILENO; fd++)
+		close(fd);
+	return result;
 }
 
 void symbolizer_run(int socket)
@@ -100,7 +110,7 @@ void symbolizer_run(int socket)
 		answer; /* static, because it is too large for the stack; one request is served at a time */
 	struct symbolizer symbolizer = { .module = NULL };
 	struct symbolize_request request;
-	int result = confine();
+	int result = confine(socket);
 
 	if (result < 0) {
 		log_error("cannot confine the symbolizer: %s", strerror(-result));
@@ -108,19 +118,19 @@ void symbolizer_run(int socket)
 	}
 	for (;;) {
 		int fd = -EBADF;
-		ssize_t got = pass_fd_receive(socket, &request, sizeof(request), &fd), bytes;
+		ssize_t got = pass_fd_receive(SYMBOLIZER_FD, &request, sizeof(request), &fd), bytes;
 
 		if (got <= 0)
 			_exit(got == 0 ? EXIT_DONE : EXIT_FAILED);
 		if (is_request(&request, (size_t)got, fd >= 0) && request.kind == SYMBOLIZE_TABLE) {
 			_cleanup_close_ int file = fd;
 
-			if (table_send(socket, file))
+			if (table_send(SYMBOLIZER_FD, file))
 				_exit(EXIT_FAILED);
 			continue;
 		}
 		bytes = symbolizer_answer(&symbolizer, &request, (size_t)got, fd, &answer);
-		if (bytes < 0 || pass_fd_send(socket, &answer, (size_t)bytes, -1))
+		if (bytes < 0 || pass_fd_send(SYMBOLIZER_FD, &answer, (size_t)bytes, -1))
 			_exit(EXIT_FAILED);
 	}
 }

@@ -231,7 +231,11 @@ hook_run() {
 			'touch pwned' > "$hook/capture-$i"
 	done
 	echo 'BOURDON_NOTE=only of 2' >> "$hook/capture-2"
-	run "$WORK/root/usr/libexec/bourdon/bourdon-hook" "$WORK/command" "$hook"
+	# what bourdond does not write there stops nothing, and is not read
+	touch "$hook"/$'capture-1\nx' "$hook"/$'capture-\n' "$hook/capture-x" "$hook/capture-" "$hook/capture-99999999999999999999"
+	mkfifo "$hook/capture-3"
+	ln -s capture-9 "$hook/capture-4"
+	run timeout 60 "$WORK/root/usr/libexec/bourdon/bourdon-hook" "$WORK/command" "$hook"
 	[ "$status" -eq 1 ]
 	[ "$output" = "$WORK/command failed for capture-9 with status 1" ]
 	# shellcheck disable=SC2016

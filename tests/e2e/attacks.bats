@@ -94,6 +94,38 @@ refused() {
 	kill -0 "$DAEMON"
 }
 
+@test "a reader of the database opens no pin, and can do all that a reader may" {
+	local pin flags member
+	member=(setpriv --reuid 54321 --regid 54321 --groups "$TEST_GROUP" --bounding-set=-all --inh-caps=-all)
+	private_bpffs 0711
+	# another group than the database's
+	load --group 54322
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'history = 5s' 'capture = 1s' 'cooldown = 1h'
+	daemon_start
+	# the pins, the links and programs, which are root's, and what the daemon is
+	[ "$(stat -c '%a %u %g' "$PIN_DIR" "$PIN_DIR/control" | paste -s -d ' ')" = '750 0 54322 660 0 54322' ]
+	grep -Eqx 'Groups:\s+54322\s*' "/proc/$DAEMON/status"
+	for pin in "$PIN_DIR"/*; do
+		for flags in 0 $((1 << 3)) $((1 << 4)); do
+			run "${member[@]}" bash -c 'bpf_obj_get "$@"' bash "$pin" "$flags"
+			[[ $status -ne 0 && $output == *'ermission denied'* ]] || { echo "$pin, flags $flags: $output"; false; }
+		done
+	done
+	# also where it can pass through the directory
+	chmod 0751 "$PIN_DIR"
+	run "${member[@]}" bash -c 'bpf_obj_get "$@"' bash "$PIN_DIR/control" 0
+	[[ $status -ne 0 && $output == *'ermission denied'* ]]
+	chmod 0750 "$PIN_DIR"
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 60 'captured [0-9]+ stacks'
+	"${member[@]}" "$BUILD/bourdon" --db "$DB" status > "$WORK/status"
+	"${member[@]}" "$BUILD/bourdon" --db "$DB" why | grep -q cpu_hog
+	"${member[@]}" "$BUILD/bourdon" --db "$DB" capture --pid "$CHILD" --for 1s > "$WORK/asked"
+	[ "$(sql "SELECT count(*) FROM capture WHERE trigger_mode = 'manual' AND state = 'complete'")" -eq 1 ]
+	"${member[@]}" "$BUILD/bourdon" --db "$DB" top --live --once --csv --columns comm > "$WORK/live"
+	grep -q cpu_hog "$WORK/live"
+}
+
 # kernel_complaints: the number of lines in the kernel's log that report a fault of the kernel
 kernel_complaints() {
 	dmesg | grep -cE 'BUG|WARNING|Oops|Call Trace|lockup|stall|hung|general protection' || true

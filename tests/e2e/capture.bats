@@ -32,7 +32,7 @@ assert_confined() {
 		grep -Eq '^Seccomp:\s+2$' "$task/status"
 	done
 	[ "$(awk '/^VmLck/ { print $2 }' "/proc/$DAEMON/status")" -gt 0 ]
-	# the spawner, and so every symbolizer, has its socket and the standard descriptors
+	# the spawner has its socket and the standard descriptors
 	[ "$(find "/proc/${children[0]}/fd" -mindepth 1 | wc -l)" -le 4 ]
 }
 

@@ -278,7 +278,7 @@ symbolizer_stopped() {
 	start cpu_hog --threads $((4 * $(nproc)))
 	local call
 	# calls that its spawner may make
-	for call in 'socketpair 1 1 0 zero:8' 'clone 0x1200011 0 0 0 0' 'wait4 -1 zero:8 1 0'; do
+	for call in 'socketpair 1 1 0 zero:8' 'write 2 str:x 1' 'clone 0x1200011 0 0 0 0' 'wait4 -1 zero:8 1 0'; do
 		symbolizer_stopped
 		assert_no_privilege "$(spawner)"
 		assert_limit "$SYMBOLIZER" 'address space' $((2 << 30))
@@ -286,6 +286,8 @@ symbolizer_stopped() {
 		assert_limit "$SYMBOLIZER" 'cpu time' 10
 		assert_limit "$SYMBOLIZER" 'core file size' 0
 		assert_gives 'errno ENOENT' "$SYMBOLIZER" openat -100 str:/usr/bin/env 0
+		# of the daemon's descriptors it has none, and so not its log
+		[ ! -e "/proc/$SYMBOLIZER/fd/2" ]
 		# shellcheck disable=SC2086
 		assert_gives 'killed SIGSYS' "$SYMBOLIZER" $call
 		await_log 60 'captured [0-9]+ stacks|the symbolizer died reading'

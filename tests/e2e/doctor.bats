@@ -78,6 +78,22 @@ canaries() {
 	[ -z "$(canaries)" ]
 }
 
+@test "doctor: whoever beside the daemon is in the group of the pins is named" {
+	local group member
+	load
+	group=$(stat -c %G "$PIN_DIR")
+	for member in bourdon bourdon,somebody; do
+		sed "s/^\($group:[^:]*:[^:]*:\).*/\1$member/" /etc/group > "$WORK/group.$member"
+		# shellcheck disable=SC2016 # the shell inside expands it
+		run unshare --mount --propagation private bash -c 'mount --bind "$1" /etc/group; shift; exec "$@"' \
+			bash "$WORK/group.$member" "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
+		case $member in
+		bourdon) has_finding pins ok ;;
+		*) has_finding pins warning "user somebody is in the group $group" ;;
+		esac
+	done
+}
+
 @test "--check --json" {
 	check --json | jq -e '.verdict != "failed" and (.findings | length) > 15 and
 		(.findings[] | select(.name == "canary: sample").verdict) == "ok"'

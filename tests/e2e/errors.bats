@@ -146,6 +146,39 @@ fails_saying() {
 	fails_saying 1 "$PIN_DIR"
 }
 
+# bats test_tags=no-load
+@test "a FIFO in the place of a file is an error, and nothing waits for its other end" {
+	local kind
+	mkfifo "$WORK/fifo"
+	for kind in list why status 'db check' 'export --format csv'; do
+		# shellcheck disable=SC2086
+		run timeout 60 "$BUILD/bourdon" --db "$WORK/fifo" $kind
+		[ "$status" -eq 1 ] || { echo "$kind: $status"; false; }
+	done
+	run timeout 60 "$BUILD/bourdon" --db "$WORK/fifo" list
+	fails_saying 1 "cannot read '$WORK/fifo': it or a file beside it is a FIFO: name a file that bourdond wrote with --db"
+	# the files of a log that SQLite opens by itself
+	for kind in wal journal; do
+		cp "$TREE/tests/example.db" "$WORK/$kind.db"
+		mkfifo "$WORK/$kind.db-$kind"
+		run timeout 60 "$BUILD/bourdon" --db "$WORK/$kind.db" list
+		[ "$status" -ne 124 ] || { echo "$kind"; false; }
+	done
+	# settings, rules, root's policy, a manifest and the pin of threads
+	mkfifo "$RULES_DIR/fifo.conf"
+	run timeout 60 "$BUILD/bourdond" --check-config --config "$WORK/bourdon.conf" --rules-dir "$RULES_DIR"
+	fails_saying 1 'not a regular file'
+	rm "$RULES_DIR/fifo.conf"
+	run timeout 60 "$BUILD/bourdond" --check-config --config "$WORK/fifo" --rules-dir "$RULES_DIR"
+	fails_saying 1 'not a regular file'
+	run timeout 60 "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group root --policy "$WORK/fifo"
+	[[ $status -eq 1 && $output == *'it is not a regular file'* ]]
+	mkdir -p "$RUN_DIR/bpf"
+	mkfifo "$RUN_DIR/manifest" "$RUN_DIR/bpf/threads"
+	run timeout 60 "$BUILD/bourdon" threads --run-dir "$RUN_DIR" --once
+	[[ $status -eq 1 && $output == *"cannot read $RUN_DIR/bpf/threads: "* ]]
+}
+
 @test "bourdon without a usable database or capture: exit 1, one line" {
 	run "$BUILD/bourdon" --db "$WORK/none.db" list
 	fails_saying 1 "$WORK/none.db"

@@ -43,6 +43,7 @@ needs_command() {
 }
 
 teardown() {
+	losetup --associated "$WORK/image" --noheadings --output NAME 2> /dev/null | xargs -r losetup --detach
 	[ -z "${SESSION-}" ] || firefox_profiler stop > /dev/null
 }
 
@@ -398,6 +399,56 @@ hostile_database() {
 # has_reader PID: its child reads the database as the owner
 has_reader() {
 	[ "$(ps -o user= --ppid "$1")" = "$TEST_USER" ]
+}
+
+# export_as_root FILE: as root, into FILE; a hang is status 124
+export_as_root() {
+	run timeout 60 "$BUILD/bourdon" --db "$DB" export 1 --format csv -o "$1"
+}
+
+@test "-o as root: nothing that another user put there is opened, and their directories are refused" {
+	local disk place
+	install -d -m 0755 -o "$TEST_USER" "$WORK/theirs"
+	install -d -m 1777 "$WORK/all"
+	truncate -s 1M "$WORK/image"
+	disk=$(losetup --find --show "$WORK/image") || skip 'no loop device'
+	export_to "$WORK/stdout" csv 1
+	for place in theirs all; do
+		ln -s "$disk" "$WORK/$place/disk"
+		ln -s "$WORK/nowhere/new" "$WORK/$place/link"
+		mkfifo "$WORK/$place/fifo"
+		chown -h "$TEST_USER" "$WORK/$place"/*
+	done
+	export_as_root "$WORK/theirs/disk"
+	[[ $status -eq 1 && $output == *"users other than root may change the directory '$WORK/theirs'"* ]]
+	export_as_root "$WORK/theirs/fifo"
+	[ "$status" -eq 1 ]
+	export_as_root "$WORK/theirs/new"
+	[ "$status" -eq 1 ]
+	mkdir "$WORK/theirs/below"
+	export_as_root "$WORK/theirs/below/new"
+	[[ $status -eq 1 && $output == *"the directory '$WORK/theirs'"* ]]
+	export_as_root "$WORK/all/disk"
+	[[ $status -eq 1 && $output == *"it is no regular file, and belongs to user $(id -u "$TEST_USER")"* ]]
+	export_as_root "$WORK/all/fifo"
+	[ "$status" -eq 1 ]
+	# the disk itself, by root's own name for it
+	export_as_root "$disk"
+	[[ $status -eq 1 && $output == *'it is a disk'* ]]
+	cmp -n $((1 << 20)) "$disk" /dev/zero
+	losetup --detach "$disk"
+	[ "$(ls "$WORK/theirs")" = $'below\ndisk\nfifo\nlink' ]
+	[ -z "$(ls "$WORK/theirs/below")" ]
+	# what is wanted: a file where all may write, root's own link, and standard output by each of its names
+	export_as_root "$WORK/all/new"
+	cmp "$WORK/all/new" "$WORK/stdout"
+	ln -s new "$WORK/own"
+	export_as_root "$WORK/own"
+	[ ! -L "$WORK/own" ] && cmp "$WORK/own" "$WORK/stdout"
+	"$BUILD/bourdon" --db "$DB" export 1 --format csv -o - | cmp - "$WORK/stdout"
+	"$BUILD/bourdon" --db "$DB" export 1 --format csv -o /dev/stdout | cmp - "$WORK/stdout"
+	"$BUILD/bourdon" --db "$DB" export 1 --format csv -o >(cat > "$WORK/piped") && wait $!
+	cmp "$WORK/piped" "$WORK/stdout"
 }
 
 @test "-o: a whole file or none, where root may write, although the database's owner reads it" {

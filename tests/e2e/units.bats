@@ -165,6 +165,11 @@ explained() {
 	[ "$status" -eq 0 ]
 	[ "$(stat -c %a "$root/run/bourdon" "$root/var/lib/bourdon" | paste -s -d ' ')" = '751 750' ]
 	[ "$(sed -n 's/^\(bourdon-read\):.*/\1/p' "$root/etc/group")" = bourdon-read ]
+	# of the groups, one has a member: that of the pins, and it is the daemon's user
+	[ "$(sed -n 's/^\([^:]*\):[^:]*:[^:]*:\(.\)/\1 \2/p' "$root/etc/group")" = 'bourdon-pins bourdon' ]
+	[ "$("$BUILD/bourdon-load" --help | grep -c 'may open the pins (bourdon-pins)')" -eq 1 ]
+	run grep -rhE '^(Group|SupplementaryGroups)=' "$ROOT/usr/lib/systemd/system/bourdond.service"
+	[ "$output" = Group=bourdon ]
 	[ -z "$(find "$root" -path '*sysctl.d/*')" ]
 	[ "$(grep -v '^#' "$root/usr/share/doc/bourdon/examples/perf-event-paranoid.conf")" = 'kernel.perf_event_paranoid = 2' ]
 }

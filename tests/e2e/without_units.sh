@@ -72,6 +72,6 @@ holds test ! -e /sys/fs/bpf/bourdon
 holds test -z "$(find /run -mindepth 1 -not -path '/run/mount*')"
 grep 'ending: ' /var/log/bourdond.log
 eval "$(block purge)"
-holds test -z "$(getent passwd bourdon)$(getent group bourdon)"
+holds test -z "$(getent passwd bourdon)$(getent group bourdon bourdon-pins)"
 holds test -z "$(find /var/lib /var/log /etc/bourdon -mindepth 1 2> /dev/null)"
 echo 'nothing is left'

@@ -256,6 +256,7 @@ static uint32_t place_frame(struct resolved *resolved, uint32_t module, int64_t 
 	HOLDS(length > 0);
 	HOLDS(hash_index_add(&resolved->frames_index, hash, resolved->frames_count) == 0);
 	resolved->unresolved += unnamed;
+	resolved->names_bytes += (uint64_t)length;
 	return resolved->frames_count++;
 }
 

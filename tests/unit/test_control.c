@@ -397,6 +397,37 @@ START_TEST(idle_clients_lose_their_places)
 }
 END_TEST
 
+/* Of one batch of events, the first ends a client, the second gives its place away, and the third is of the client before. */
+START_TEST(a_late_event_is_not_that_of_the_next_client)
+{
+	static const uint32_t late[] = { EPOLLHUP, EPOLLOUT, EPOLLIN, EPOLLIN | EPOLLHUP };
+	struct server server;
+	struct epoll_event events[4];
+	struct event_source *place = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	int first, count;
+
+	server_start(&server);
+	first = client_connect(&server);
+	say(first, "capture\n");
+	serve(&server);
+	close(first);
+	count = epoll_wait(server.epoll, events, ARRAY_SIZE(events), 0);
+	for (int i = 0; i < count; i++)
+		if (((struct event_source *)events[i].data.ptr)->kind == SOURCE_CLIENT)
+			place = events[i].data.ptr;
+	ck_assert_ptr_nonnull(place);
+	control_dismiss(server.control, server.asked, "stored\n", server.now_ns);
+	fd = client_connect(&server);
+	serve(&server);
+	for (size_t i = 0; i < ARRAY_SIZE(late); i++)
+		control_event(server.control, place, late[i], server.now_ns);
+	say(fd, "status\n");
+	expect(&server, fd, server.status, true);
+	server_stop(&server);
+}
+END_TEST
+
 /* As many as wait in the kernel's queue besides those that have places. */
 START_TEST(more_clients_than_places)
 {
@@ -485,6 +516,7 @@ SUITE(control)
 	tcase_add_test(control, a_client_that_watches);
 	tcase_add_test(control, a_client_that_reads_late_has_its_result);
 	tcase_add_test(control, idle_clients_lose_their_places);
+	tcase_add_test(control, a_late_event_is_not_that_of_the_next_client);
 	tcase_add_test(control, more_clients_than_places);
 	tcase_add_test(control, who_may_ask);
 	suite_add_tcase(suite, control);

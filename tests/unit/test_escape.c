@@ -218,6 +218,8 @@ START_TEST(every_visible_character_stays_and_no_other)
 			ck_abort_msg("U+%04X: %s", code, into);
 		if (!is_visible(code)) {
 			HOLDS(into[0] == '\\' && !escape_name_is_plain(text));
+			escape_json(text, into, sizeof(into));
+			HOLDS(into[0] == '\\' && into[1] == 'u');
 			hidden++;
 		}
 	}
@@ -371,7 +373,12 @@ static const struct text_case json_cases[] = {
 	{ "\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd" },
 	{ "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
 	{ "a\xe2\x82", "a\xef\xbf\xbd\xef\xbf\xbd" },
-	{ "\xe2\x80\xa8", "\xe2\x80\xa8" },
+	/* they turn the direction, have no width, end a line of a script */
+	{ "\xe2\x80\xaegpj.exe", "\\u202egpj.exe" },
+	{ "ngi\xe2\x80\x8bnx", "ngi\\u200bnx" },
+	{ "\xe2\x80\xa8\xe2\x80\xa9", "\\u2028\\u2029" },
+	{ "\xef\xbb\xbf", "\\ufeff" },
+	{ "\xf3\xa0\x81\x81", "\\udb40\\udc41" },
 };
 
 START_TEST(json)
@@ -394,6 +401,8 @@ static const struct cut_case json_cuts[] = {
 	{ "a\xff", 5, "a\xef\xbf\xbd" },
 	{ "a\xe2\x82\xac", 4, "a" },
 	{ "a\xe2\x82\xac", 5, "a\xe2\x82\xac" },
+	{ "a\xf3\xa0\x81\x81", 13, "a" },
+	{ "a\xf3\xa0\x81\x81", 14, "a\\udb40\\udc41" },
 };
 
 START_TEST(json_is_cut_between_characters)

@@ -9,6 +9,7 @@
 #include "common/options.h"
 #include "common/schema.h"
 #include "report/export_options.h"
+#include "report/csv.h"
 #include "report/output_file.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/export_fixture.h"
@@ -193,6 +194,49 @@ START_TEST(perf_script_and_csv_have_a_record_for_each)
 		csv.out,
 		"1,\"target\",4242,\"web\",4243,\"worker\",\"web.service\",\"/web\",\"off-cpu\",\"io\",1,2,"
 		"150000000,\"main;inner;schedule_[k]\",\"[[-100,20,0],[30,60,null]]\"\r\n"));
+}
+END_TEST
+
+static const struct {
+	const char *text, *field;
+} csv_fields[] = {
+	{ "nginx", "\"nginx\"" },
+	{ "=HYPERLINK(\"http://x\")", "\"'=HYPERLINK(\"\"http://x\"\")\"" },
+	{ "+1+cmd|' /C calc'!A0", "\"'+1+cmd|' /C calc'!A0\"" },
+	{ "@SUM(1)", "\"'@SUM(1)\"" },
+	{ "-2+3", "\"'-2+3\"" },
+	{ "-", "\"'-\"" },
+	{ "\uff1d1+1", "\"'\uff1d1+1\"" },
+	{ "\t=1", "\"\\x09=1\"" },
+	{ "\r=1", "\"\\x0d=1\"" },
+	/* numbers, and what is no begin */
+	{ "-100", "\"-100\"" },
+	{ "-0.5", "\"-0.5\"" },
+	{ "42", "\"42\"" },
+	{ "a=1", "\"a=1\"" },
+	{ "", "\"\"" },
+};
+
+START_TEST(no_field_of_csv_is_a_formula)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	csv_text(out, csv_fields[_i].text);
+	fclose(out);
+	ck_assert_str_eq(text, csv_fields[_i].field);
+}
+END_TEST
+
+START_TEST(no_stack_of_csv_is_a_formula)
+{
+	_cleanup_command_ran_ struct command_ran csv = { 0 };
+
+	export_fixture_run(&fixture,
+			   "UPDATE frame_row SET function = '=1+1' WHERE function IN ('main', 'inner')");
+	csv = command_run_words("--db %s export 1 --format csv", fixture.path);
+	ck_assert(strstr(csv.out, ",\"'=1+1;=1+1;schedule_[k]\","));
 }
 END_TEST
 
@@ -411,7 +455,7 @@ START_TEST(a_file_is_whole_or_not_there)
 
 	/* given up */
 	ck_assert_int_eq(output_file_make(&output, path), 0);
-	unfinished = strdup(output.unfinished);
+	unfinished = path_join(fixture.directory, output.unfinished);
 	fputs("half", output.file);
 	ck_assert_int_eq(stat(unfinished, &at), 0);
 	output_file_end(&output);
@@ -477,6 +521,8 @@ SUITE(export)
 	tcase_add_test(tests, every_format_has_its_name);
 	tcase_add_loop_test(tests, sums_are_those_of_the_database, 0, ARRAY_SIZE(sums));
 	tcase_add_test(tests, perf_script_and_csv_have_a_record_for_each);
+	tcase_add_loop_test(tests, no_field_of_csv_is_a_formula, 0, ARRAY_SIZE(csv_fields));
+	tcase_add_test(tests, no_stack_of_csv_is_a_formula);
 	tcase_add_test(tests, folded_is_what_the_command_folded_prints);
 	tcase_add_test(tests, speedscope_leaves_gaps_where_there_was_no_sample);
 	tcase_add_test(tests, a_slice_of_chrome_ends_before_the_next_one_begins);

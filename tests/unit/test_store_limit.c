@@ -5,6 +5,7 @@
  */
 #include "common/clock.h"
 #include "common/counters.h"
+#include "consumer/store/store_capture.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 
@@ -92,6 +93,70 @@ START_TEST(a_capture_too_large_for_the_limit_is_refused)
 	ck_assert_ptr_nonnull(strstr(store_error(fixture.store), "raise [database] max_size"));
 	expect_commit(&fixture, small);
 	expect_rows(&fixture, "SELECT capture_id, state FROM capture", "1|complete\n2|complete\n");
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* As of a busy host: processes run the same outer functions, and part in the inner ones. */
+static struct capture *busy_capture(struct dice *dice, uint32_t stacks)
+{
+	_cleanup_free_ struct sample *samples = calloc(stacks, sizeof(*samples));
+
+	for (uint32_t i = 0; i < stacks; i++) {
+		samples[i] = sample_make(1 + i % 40, TRIGGERED, 6, 40, 0);
+		for (int j = 0; j < 6; j++)
+			samples[i].kernel_frames[j] = (int32_t)(j < 4 ? dice_below(dice, 60) : (uint32_t)j);
+		for (int j = 0; j < 40; j++)
+			samples[i].user_frames[j] =
+				100 * (i % 40) + (j < 4 ? dice_below(dice, 60) : (uint32_t)j);
+	}
+	return capture_make(samples, stacks);
+}
+
+static int64_t used_bytes(const struct store_fixture *fixture)
+{
+	return STORE_PAGE_BYTES * number(fixture,
+					 "SELECT page_count - freelist_count FROM pragma_page_count, "
+					 "pragma_freelist_count");
+}
+
+static struct capture *(*const made[])(struct dice *, uint32_t) = { large_capture, busy_capture };
+
+START_TEST(the_estimate_is_that_of_the_size)
+{
+	struct dice dice = dice_new(83);
+	_cleanup_capture_ struct capture *first = large_capture(&dice, 1),
+					 *capture = made[_i / 2](&dice, _i % 2 ? 3000 : 300);
+	struct store_fixture fixture;
+	struct resolved resolved;
+	int64_t before, took, estimated;
+
+	store_fixture_start_limited(&fixture, 256 * MIB);
+	expect_commit(&fixture, first); /* what each table and rule takes but once */
+	before = used_bytes(&fixture);
+	resolve_by_hand(capture, false, "", &resolved);
+	estimated = (int64_t)store_capture_bytes(capture, &resolved);
+	expect_commit_resolved(&fixture, capture, &resolved);
+	took = used_bytes(&fixture) - before;
+	ck_assert_msg(estimated >= took && 2 * estimated <= 5 * took,
+		      "%" PRId64 " bytes are estimated as %" PRId64, took, estimated);
+	resolved_free(&resolved);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* With less than a third of the database that the limit allows, five eighths of it. */
+START_TEST(a_busy_capture_is_kept_by_the_least_limit)
+{
+	struct dice dice = dice_new(84);
+	_cleanup_capture_ struct capture *capture = busy_capture(&dice, 1600);
+	struct store_fixture fixture;
+	int64_t before;
+
+	store_fixture_start_limited(&fixture, 4 * MIB);
+	before = used_bytes(&fixture);
+	expect_commit(&fixture, capture);
+	ck_assert_int_le(used_bytes(&fixture) - before, 4 * (int64_t)MIB / 8 * 5 / 3);
 	store_fixture_free(&fixture);
 }
 END_TEST
@@ -339,6 +404,7 @@ SUITE(store_limit)
 {
 	Suite *suite = suite_create("store_limit");
 	TCase *limit = tcase_create("limit");
+	TCase *size = tcase_create("size");
 	TCase *locks = tcase_create("locks");
 	TCase *readers = tcase_create("readers");
 
@@ -351,6 +417,10 @@ SUITE(store_limit)
 	tcase_add_test(limit, a_smaller_limit_takes_effect_at_once);
 	tcase_add_test(limit, a_full_database_begins_another_run);
 	suite_add_tcase(suite, limit);
+	tcase_set_timeout(size, 60);
+	tcase_add_loop_test(size, the_estimate_is_that_of_the_size, 0, 2 * ARRAY_SIZE(made));
+	tcase_add_test(size, a_busy_capture_is_kept_by_the_least_limit);
+	suite_add_tcase(suite, size);
 	tcase_set_timeout(locks, 120);
 	tcase_add_loop_test(locks, the_wait_for_a_lock_ends_at_give_up_ns, 0, 2);
 	tcase_add_test(locks, a_commit_waits_for_a_lock_that_is_released);

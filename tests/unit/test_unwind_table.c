@@ -6,6 +6,7 @@
  * several compilers each row is what libdw finds. Truncated and invalid files give an error.
  */
 #include "common/cleanup.h"
+#include "consumer/symbolizer/call_frames.h"
 #include "consumer/symbolizer/unwind_table.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/libdw_rules.h"
@@ -163,6 +164,28 @@ START_TEST(every_kind_of_rule)
 		ck_assert_mem_eq(rule, &one->rule, sizeof(*rule));
 	}
 	unwind_table_free(&table);
+}
+END_TEST
+
+/* 1 << 63, of either sign, in each instruction that has an offset: nothing overflows, as make sanitize shows. */
+START_TEST(offsets_beyond_all_numbers)
+{
+	static const uint8_t codes[] = { DW_CFA_offset_extended, DW_CFA_offset_extended_sf,
+					 DW_CFA_GNU_negative_offset_extended, DW_CFA_def_cfa,
+					 DW_CFA_def_cfa_sf };
+	static const int64_t alignments[] = { 1, -1, -8, INT64_MIN, INT64_MAX };
+	uint8_t instructions[] = { 0, RBP, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(codes) * ARRAY_SIZE(alignments); i++) {
+		struct call_frames_common common = { .code_alignment = 1,
+						     .data_alignment = alignments[i % ARRAY_SIZE(alignments)],
+						     .return_register = RIP };
+
+		instructions[0] = codes[i / ARRAY_SIZE(alignments)];
+		ck_assert(call_frames_begin(
+			&common,
+			(struct dwarf_bytes){ instructions, instructions + sizeof(instructions), false }));
+	}
 }
 END_TEST
 
@@ -504,6 +527,7 @@ SUITE(unwind_table)
 
 #if defined(__x86_64__)
 	tcase_add_loop_test(cases, every_kind_of_rule, 0, ARRAY_SIZE(known_cases));
+	tcase_add_test(cases, offsets_beyond_all_numbers);
 	tcase_add_test(cases, this_program_against_libdw);
 	tcase_add_test(cases, the_c_library_against_libdw);
 	tcase_add_loop_test(cases, each_row_is_libdws, 0, ARRAY_SIZE(compared_files));

@@ -411,6 +411,11 @@ programs() {
 	is_active
 	[ -e /run/bourdon/bpf/bourdon/oncpu ]
 	[ ! -e /sys/fs/bpf/bourdon ]
+	[ "$(stat -c '%a %U %G' /run/bourdon/bpf/bourdon/control)" = '660 root bourdon-pins' ]
+	[ "$(stat -c '%U %G' /run/bourdon/manifest)" = 'root bourdon' ]
+	setpriv --reuid nobody --regid bourdon --clear-groups bourdon status > /dev/null
+	run setpriv --reuid nobody --regid bourdon --clear-groups bpftool map dump pinned /run/bourdon/bpf/bourdon/control
+	[ "$status" -ne 0 ]
 	[ "$(findmnt -n -o FSTYPE /run/bourdon/bpf)" = bpf ]
 	run setpriv --reuid nobody --regid nogroup --clear-groups ls /run/bourdon/bpf
 	[[ $output == *'Permission denied'* ]]
