@@ -23,7 +23,9 @@ struct active {
 	struct capture *capture;
 	const struct configuration *configuration; /* the configuration that holds `rule`; NULL: none does */
 	const struct rule *rule;                   /* of a capture on demand, capture->trigger.asking->rule */
-	char *cgroup; /* the watch's cgroup, or what was asked for; NULL: the whole system */
+	char *cgroup;                /* the watch's cgroup, or what was asked for; NULL: the whole system */
+	const struct trigger *fired; /* the watch's, with cgroup_id; NULL: none */
+	uint64_t cgroup_id;
 	uint64_t counters_at_begin[COUNTERS];
 	uint64_t stale_at_begin;
 	uint64_t cgroups_due_ns; /* when the files of its cgroups are to be read again */
@@ -52,6 +54,9 @@ struct recorder {
 	uint64_t captured_ns;     /* when the last capture ended; 0: there was none */
 	struct incident incident; /* to which the last capture belongs */
 	struct log_limit suppressed_limit;
+	/* what all targets waited within a window: read once for all watches that fire at about the same time */
+	struct accounts waits;
+	uint64_t waits_window_ns, waits_at_ns;
 };
 
 /* The sources of a capture. They outlive the recorder. */

@@ -117,6 +117,10 @@ void simulation_put_on(struct simulation *simulation, struct simulated_process *
 void simulation_was_off(struct simulation *simulation, const struct simulated_process *process, int cpu,
 			uint64_t ns, uint8_t stall);
 
+/* Its threads waited so long at this time, of one slot of the accounts: ACCOUNT_QUEUED, say. With 0 the programs know it alone. */
+void simulation_waited(struct simulation *simulation, const struct simulated_process *process,
+		       unsigned int account, uint64_t ns);
+
 /* ---- what there is to see ---- */
 
 /* What was logged so far. Valid until the next call. */
