@@ -15,6 +15,10 @@
 #define USERS_FILE "/etc/passwd"
 
 /* What is wanted ends by itself so long after the capture's time: its last drain and walk come a moment after that. */
+#define NOT_A_MEMBER "only root and members of bourdond's group may ask for captures"
+#define FULL                                                                                                 \
+	"as many captures as may be asked for at once are under way or wait to be written; 'bourdon capture --who' lists yours, --end ends one"
+
 #define WANTED_LONGER_NS (2 * CLOCK_SECOND_NS)
 _Static_assert(CAPTURE_FOR_NS_MAX + WANTED_LONGER_NS <= WANTED_NS_MAX, "the programs ignore a longer time");
 
@@ -26,7 +30,8 @@ void ondemand_open(struct ondemand *ondemand, const struct ondemand_settings *se
 				       .tracking = settings->tracking,
 				       .recorder = settings->recorder,
 				       .cgroups = settings->cgroups,
-				       .own_counters = settings->own_counters };
+				       .own_counters = settings->own_counters,
+				       .limit = ASK_LIMIT };
 	if (user_names_read(&ondemand->names, USERS_FILE) < 0)
 		log_info("cannot read " USERS_FILE
 			 ": captures on demand have the uid of who asked, and no name");
@@ -349,10 +354,7 @@ static void begin(struct ondemand *ondemand, struct asked *asked, uint64_t clien
 	if (result < 0) {
 		forget(asked);
 		publish(ondemand);
-		refuse(ondemand, client,
-		       result == -EBUSY ? "too many captures are under way or wait to be written"
-					: strerror(-result),
-		       now_ns);
+		refuse(ondemand, client, result == -EBUSY ? FULL : strerror(-result), now_ns);
 		return;
 	}
 	own_count(ondemand->own_counters, OWN_ASKED);
@@ -368,15 +370,14 @@ void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer 
 	const char *why;
 
 	if (!peer_may_ask(peer)) {
-		refuse(ondemand, client, "only root and members of bourdond's group may ask for captures",
-		       now_ns);
+		refuse(ondemand, client, NOT_A_MEMBER, now_ns);
 		return;
 	}
 	why = capture_request_read(line, &request);
 	if (!why)
 		why = find_mistake(ondemand, &request);
 	if (!why && !asked)
-		why = "as many captures as may be asked for at once are under way or wait to be written; try again later";
+		why = FULL;
 	if (!why && !ask_allowed(&ondemand->limit, peer->uid, now_ns))
 		why = "captures were asked for too often; try again in a few seconds";
 	if (why) {
@@ -390,6 +391,7 @@ void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer 
 	}
 	asking->uid = peer->uid;
 	snprintf(asking->user, sizeof(asking->user), "%s", user_names_find(&ondemand->names, peer->uid));
+	asking->owner = peer_owner(peer);
 	/* the last walk may be 30 s old: it tells who the processes are */
 	tracking_consume(ondemand->tracking);
 	tracking_walk(ondemand->tracking);

@@ -38,7 +38,7 @@ struct ondemand {
 	struct user_names names;
 	struct ask_limit limit;
 	uint64_t serials;
-	struct asked asked[STORE_CAPTURES_ASKED_MAX];
+	struct asked asked[STORE_PLACES_MAX];
 	struct wants published; /* what the kernel's map has */
 	struct log_limit wanted_limit;
 };

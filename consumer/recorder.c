@@ -502,10 +502,23 @@ static int begin_capture(struct recorder *recorder, struct active *active, struc
 	return 0;
 }
 
-/* Announces it to the store thread, which may have no room any more: then it is as if it had not begun. */
-static int announce_capture(struct recorder *recorder, struct active *active)
+/* Ends a capture before its time, so that one of another owner finds a place. */
+static void end_for(struct recorder *recorder, struct capture *loser, const struct capture *winner)
 {
-	if (!store_thread_begin(recorder->store, active->capture)) {
+	char of[CAPTURE_WHOSE_BYTES], by[CAPTURE_WHOSE_BYTES];
+
+	log_info("a capture of %s ends early and is kept: it makes way for one of %s",
+		 capture_whose(&loser->trigger, of, sizeof(of)),
+		 capture_whose(&winner->trigger, by, sizeof(by)));
+	recorder_shorten(recorder, loser, clock_now_ns(recorder->clock));
+}
+
+/* Announces it to the store thread, which may have no room any more: then it is as if it had not begun. */
+static int announce_capture(struct recorder *recorder, struct active *active, const struct share_owner *owner)
+{
+	struct capture *loser;
+
+	if (!store_thread_begin(recorder->store, active->capture, owner, &loser)) {
 		if (active->has_clocks)
 			stall_clocks_stop(&recorder->clocks);
 		capture_free(active->capture);
@@ -514,20 +527,33 @@ static int announce_capture(struct recorder *recorder, struct active *active)
 	}
 	if (!recorder->active_count++)
 		set_pace(recorder);
+	if (loser)
+		end_for(recorder, loser, active->capture);
 	own_count(recorder->own_counters, OWN_CAPTURES);
 	return 0;
+}
+
+/* Whether a capture of this owner may begin. */
+static bool has_room(const struct recorder *recorder, const struct share_owner *owner)
+{
+	struct capture *loser;
+
+	return recorder->active_count < ARRAY_SIZE(recorder->active) &&
+	       store_thread_has_room(recorder->store, owner, &loser);
 }
 
 /* `trigger` has what fired, and when. */
 static int begin_fired(struct recorder *recorder, const struct configuration *configuration,
 		       const struct watch *watch, struct capture_trigger *trigger, uint64_t now_ns)
 {
+	const struct share_owner owner = { .kind = SHARE_OF_RULE,
+					   .id = watch->rule->id,
+					   .is_alone = configuration->rules.count == 1 };
 	struct active *active = &recorder->active[recorder->active_count];
 	struct incident incident;
 	int result;
 
-	if (recorder->active_count == STORE_CAPTURES_MAX ||
-	    !store_thread_has_room(recorder->store, watch->rule->id))
+	if (!has_room(recorder, &owner))
 		return -EBUSY;
 	*active = (struct active){ .configuration = configuration,
 				   .rule = watch->rule,
@@ -552,7 +578,7 @@ static int begin_fired(struct recorder *recorder, const struct configuration *co
 	note_unwatched(recorder, active);
 	incident = join_incident(recorder, active);
 	active->capture->trigger.incident = incident.number;
-	result = announce_capture(recorder, active);
+	result = announce_capture(recorder, active, &owner);
 	if (!result)
 		recorder->incident = incident;
 	return result;
@@ -571,7 +597,7 @@ static int begin_asked(struct recorder *recorder, struct asking *asking, const c
 					   .hz = recorder->kernel->manifest.hz };
 	int result;
 
-	if (recorder->active_count == STORE_CAPTURES_MAX || !store_thread_has_room(recorder->store, 0)) {
+	if (!has_room(recorder, &asking->owner)) {
 		asking_free(asking);
 		return -EBUSY;
 	}
@@ -581,7 +607,7 @@ static int begin_asked(struct recorder *recorder, struct asking *asking, const c
 		return result;
 	read_pressure(recorder, active, now_ns);
 	counters_read(recorder->kernel->map_fds[PIN_COUNTERS], active->counters_at_begin);
-	return announce_capture(recorder, active);
+	return announce_capture(recorder, active, &asking->owner);
 }
 
 static void suppress(const struct recorder *recorder, struct watch *watch)
@@ -640,7 +666,7 @@ static bool begin_or_suppress(struct recorder *recorder, const struct configurat
 		log_warning(
 			"rule %s fired, but no capture could begin: %s", watch->rule->name,
 			result == -EBUSY
-				? "too many captures, or too many of this rule, are under way or wait to be written"
+				? "the rule has its share of the captures that may be under way or wait to be written"
 				: strerror(-result));
 	return false;
 }
@@ -649,6 +675,7 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 		   uint64_t observed_us, uint64_t now_ns)
 {
 	bool is_quiet = watch_is_quiet(watch, now_ns);
+	uint64_t waited_us = own_at_trigger(recorder, watch, now_ns);
 	struct capture_trigger trigger = { .psi = *watch->trigger,
 					   .observed_us = observed_us,
 					   .triggered_ns = now_ns,
@@ -677,7 +704,6 @@ void recorder_fire_kill(struct recorder *recorder, const struct configuration *c
 			struct watch *watch, const struct kill_record *kill, uint64_t now_ns)
 {
 	struct capture_trigger trigger = { .psi.resource = PSI_MEMORY,
-	uint64_t waited_us = own_at_trigger(recorder, watch, now_ns);
 					   .kill = *kill,
 					   .triggered_ns = kill->time_ns };
 

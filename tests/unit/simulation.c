@@ -623,6 +623,16 @@ int simulation_connect(struct simulation *simulation, const char *line)
 	return fd;
 }
 
+int simulation_connect_as(struct simulation *simulation, uid_t uid, const char *line)
+{
+	int fd;
+
+	connect_as(uid);
+	fd = simulation_connect(simulation, line);
+	connect_as(0);
+	return fd;
+}
+
 const char *simulation_answer(int client)
 {
 	static char text[1 << 16];

@@ -133,6 +133,9 @@ uint64_t simulation_counted(struct simulation *simulation, enum own_counter coun
 /* Connects to the control socket and sends a line; the daemon answers when it takes its turns. */
 int simulation_connect(struct simulation *simulation, const char *line);
 
+/* The same of another user, who is a member of the daemon's group. Only root can. */
+int simulation_connect_as(struct simulation *simulation, uid_t uid, const char *line);
+
 /* What came over the connection so far; "" for nothing. Valid until the next call. */
 const char *simulation_answer(int client);
 

@@ -630,7 +630,7 @@ START_TEST(captures_beyond_the_limit_are_suppressed_and_said)
 	ck_assert_uint_eq(simulation_counted(&simulation, OWN_SUPPRESSED), 12 - STORE_CAPTURES_MAX);
 	expect_logged(
 		&simulation,
-		"rule pool fired, but no capture could begin: too many captures, or too many of this rule, are under way or wait to be written\n");
+		"rule pool fired, but no capture could begin: the rule has its share of the captures that may be under way or wait to be written\n");
 	/* without a cooldown: what was suppressed fires when there is room */
 	simulation_run(&simulation, 10 * SECOND);
 	press_all(&simulation, 9, 12);
