@@ -40,11 +40,12 @@ slice_is_calm() {
 
 @test "a stranger does not use up the cooldown of a shared watch" {
 	mkdir "$CGROUP2/$CGROUP/shares.slice" "$CGROUP2/$CGROUP/shares.slice/"{victim,stranger}.service
+	own_workload cpu_hog
 	cp "$BUILD/workloads/cpu_hog" "$WORK/stranger"
 	load
-	rule shared 'comm = cpu_hog' 'cpu.some = 30%' 'watch = slice' 'cooldown = 1h' # the test never outlasts it
+	rule shared "comm = $OWN" 'cpu.some = 30%' 'watch = slice' 'cooldown = 1h' # the test never outlasts it
 	# the victim is there, and waits for nothing
-	CGROUP=$CGROUP/shares.slice/victim.service start cpu_hog
+	CGROUP=$CGROUP/shares.slice/victim.service start_command "$WORK/$OWN"
 	kill -STOP "$CHILD"
 	daemon_start
 	local stranger
@@ -56,7 +57,7 @@ slice_is_calm() {
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	LAST_STALL=
 	await 30 slice_is_calm
-	CGROUP=$CGROUP/shares.slice/victim.service start cpu_hog --threads 8 --seconds 12
+	CGROUP=$CGROUP/shares.slice/victim.service start_command "$WORK/$OWN" --threads 8 --seconds 12
 	await_log 60 'rule shared fired'
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 2
 	sql "SELECT capture_id, account, sum(ns) / 1000000 FROM account GROUP BY 1, 2" >&2
@@ -68,19 +69,19 @@ slice_is_calm() {
 	cp "$BUILD/workloads/cpu_hog" "$WORK/honest"
 	cp "$BUILD/workloads/cpu_hog" "$WORK/noisy"
 	load
-	rule noisy 'comm = noisy' "cgroup = /$CGROUP" 'cpu.some = 50ms/2s' 'history = 1s' 'capture = 1h' 'cooldown = 0s'
-	rule honest 'comm = honest' "cgroup = /$CGROUP" 'cpu.some = 50ms/2s' 'history = 1s' 'capture = 1s' 'cooldown = 1h'
+	rule noisy 'comm = noisy' "cgroup = /$CGROUP/*" 'cpu.some = 50ms/2s' 'history = 1s' 'capture = 1h' 'cooldown = 0s'
+	rule honest 'comm = honest' "cgroup = /$CGROUP/*" 'cpu.some = 50ms/2s' 'history = 1s' 'capture = 1s' 'cooldown = 1h'
 	daemon_start
 	for i in 1 2 3 4; do asks "$ALICE" --comm "zzz$i" --for 1h; done
 	await_status 30 '[.captures[] | select(.asked_by != "")] | length >= 2'
 	for i in 1 2 3 4; do
 		mkdir "$CGROUP2/$CGROUP/noisy$i"
-		CGROUP=$CGROUP/noisy$i start_command "$WORK/noisy" --threads $(($(nproc) + 1))
+		CGROUP=$CGROUP/noisy$i ON_CPU=0 start_command "$WORK/noisy" # one CPU: they wait for each other
 	done
 	await_status 60 '[.captures[] | select(.rule == "noisy")] | length >= 2'
 	status_json | jq -c '.captures[]' >&2
 	mkdir "$CGROUP2/$CGROUP/honest"
-	CGROUP=$CGROUP/honest start_command "$WORK/honest" --threads $(($(nproc) + 1))
+	CGROUP=$CGROUP/honest ON_CPU=0 start_command "$WORK/honest"
 	await_log 60 'rule honest fired'
 	"$BUILD/bourdon" --db "$DB" capture --all --for 1s
 	await_sql 60 "SELECT count(*) FROM capture WHERE rule = 'honest' AND state = 'complete'" 1
