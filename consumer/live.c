@@ -201,7 +201,7 @@ static void forget(struct live *live, struct live_client *place)
 	*place = (struct live_client){ 0 };
 }
 
-/* Another user has none yet, or is root. */
+/* It makes way: another user has no view yet, or is root. */
 static void end_view(struct live *live, uint64_t client, uint64_t now_ns)
 {
 	forget(live, find(live, client));

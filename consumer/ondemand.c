@@ -468,7 +468,7 @@ void ondemand_who(struct ondemand *ondemand, uint64_t client, const struct peer 
 	control_dismiss(ondemand->control, client, CAPTURE_WHO "\n", now_ns);
 }
 
-/* A capture under way that has this id; NULL: there is none, which *ret_asked needs not be looked at for. */
+/* The capture under way with this id, and its request; or NULL. */
 static struct capture *find_capture(struct ondemand *ondemand, uint64_t id, struct asked **ret_asked)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ondemand->asked); i++) {
