@@ -52,13 +52,13 @@ slice_is_calm() {
 	await_status 30 '.watches | length == 1'
 	CGROUP=$CGROUP/shares.slice/stranger.service start_command "$WORK/stranger" --threads 8 --seconds 3
 	stranger=$CHILD
-	await_log 30 'rule shared fired'
+	await_log 30 'rule shared fired: '
 	wait "$stranger"
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	LAST_STALL=
 	await 30 slice_is_calm
 	CGROUP=$CGROUP/shares.slice/victim.service start_command "$WORK/$OWN" --threads 8 --seconds 12
-	await_log 60 'rule shared fired'
+	await_log 60 'rule shared fired: '
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 2
 	sql "SELECT capture_id, account, sum(ns) / 1000000 FROM account GROUP BY 1, 2" >&2
 	[ "$(sql "SELECT sum(ns) FILTER (WHERE capture_id = 2) > 4 * ifnull(sum(ns) FILTER (WHERE capture_id = 1), 0) FROM account WHERE account = 'queued'")" = 1 ]
@@ -82,7 +82,7 @@ slice_is_calm() {
 	status_json | jq -c '.captures[]' >&2
 	mkdir "$CGROUP2/$CGROUP/honest"
 	CGROUP=$CGROUP/honest ON_CPU=0 start_command "$WORK/honest"
-	await_log 60 'rule honest fired'
+	await_log 60 'rule honest fired: '
 	"$BUILD/bourdon" --db "$DB" capture --all --for 1s
 	await_sql 60 "SELECT count(*) FROM capture WHERE rule = 'honest' AND state = 'complete'" 1
 	"$BUILD/bourdon" --db "$DB" capture --who >&2
