@@ -20,6 +20,10 @@
 #define CAPTURE_FOR_NS_MAX 3600000000000ULL
 #define CAPTURE_BEFORE_NS_MAX 600000000000ULL
 
+/* Lines of these kinds ask for the captures under way, and to end the one with the number `id`. */
+#define CAPTURE_WHO "who"
+#define CAPTURE_END "end"
+
 /* A longer line is refused. */
 #define CAPTURE_REQUEST_BYTES_MAX 16384U
 

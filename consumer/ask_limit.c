@@ -33,11 +33,12 @@ bool ask_allowed(struct ask_limit *limit, uint32_t uid, uint64_t now_ns)
 
 	if (budget->uid == uid)
 		fresh.full_ns = budget->full_ns;
-	if (!has_room(&fresh, ASK_EVERY_NS, ASK_BURST, now_ns) ||
-	    !has_room(&limit->all, ASK_EVERY_NS / ASK_ALL, ASK_BURST * ASK_ALL, now_ns))
+	if (!has_room(&fresh, limit->every_ns, limit->burst, now_ns) ||
+	    (uid && !has_room(&limit->all, limit->every_ns / ASK_ALL, limit->burst * ASK_ALL, now_ns)))
 		return false;
-	charge(&fresh, ASK_EVERY_NS, now_ns);
-	charge(&limit->all, ASK_EVERY_NS / ASK_ALL, now_ns);
+	charge(&fresh, limit->every_ns, now_ns);
+	if (uid)
+		charge(&limit->all, limit->every_ns / ASK_ALL, now_ns);
 	*budget = fresh;
 	return true;
 }

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/live_line.h"
 #include "common/log.h"
+#include "consumer/ask_limit.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +18,15 @@
 #include <sys/un.h>
 
 #define CLIENT_PATIENCE_NS (2 * CLOCK_SECOND_NS)
-#define BACKLOG 16
+#define BACKLOG 64
+
+/*
+ * Of one user, requests of any kind, also those that say nothing or are refused: bourdond answers one in some 0.1 ms, with
+ * many watches in 1 ms. Root has no such limit.
+ */
+#define REQUESTS_BURST 64U
+#define REQUESTS_EVERY_NS (CLOCK_SECOND_NS / 16)
+
 #define LINES_BYTES_MAX 4096U /* of lines that a client has yet to read: some forty */
 
 enum client_state {
@@ -32,7 +41,8 @@ struct client {
 	uint64_t number;
 	enum client_state state;
 	bool has_left; /* it sends no more */
-	char *line;    /* CLIENT_ASKS: what it has sent so far */
+	struct peer peer;
+	char *line; /* CLIENT_ASKS: what it has sent so far */
 	size_t line_bytes;
 	char *text; /* what it has yet to read, from `sent` on */
 	size_t bytes, sent;
@@ -48,6 +58,9 @@ struct control_socket {
 	struct own_counters *own_counters;
 	gid_t group;
 	uint64_t clients_so_far;
+	struct ask_limit requests;
+	struct log_limit too_often;
+	struct shares places; /* by the numbers of clients; those that wait make no way */
 	struct client clients[CONTROL_CLIENTS];
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
@@ -55,8 +68,8 @@ struct control_socket {
 /* ---- the listener ---- */
 
 /*
- * The listener leaves the epoll set while all places are taken and after a failed accept: otherwise it would
- * be reported as readable again and again. The next tick retries what fails here.
+ * The listener leaves the epoll set after a failed accept: otherwise it would be reported as readable again and again. The next
+ * tick retries what fails here.
  */
 static void listen_again(struct control_socket *control)
 {
@@ -104,13 +117,17 @@ int control_open(struct control_socket **ret_control, const char *directory, int
 
 	if (!control)
 		return -ENOMEM;
-	*control = (struct control_socket){ .source = { SOURCE_CONTROL },
-					    .epoll = epoll,
-					    .listener = -EBADF,
-					    .reserve = -EBADF,
-					    .handlers = *handlers,
-					    .own_counters = own_counters,
-					    .group = getegid() };
+	*control = (struct control_socket){
+		.source = { SOURCE_CONTROL },
+		.epoll = epoll,
+		.listener = -EBADF,
+		.reserve = -EBADF,
+		.handlers = *handlers,
+		.own_counters = own_counters,
+		.requests = { .burst = REQUESTS_BURST, .every_ns = REQUESTS_EVERY_NS },
+		.places = { .total = CONTROL_CLIENTS, .at_once = true, .oldest_first = true },
+		.group = getegid()
+	};
 	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
 		control->clients[i] = (struct client){ .source = { SOURCE_CLIENT }, .fd = -EBADF };
 	if ((size_t)snprintf(control->path, sizeof(control->path), "%s/" CONTROL_SOCKET_FILE, directory) >=
@@ -155,6 +172,7 @@ static struct client *find_place(struct control_socket *control)
 /* Frees its place, for the next client. */
 static void end_client(struct control_socket *control, struct client *client)
 {
+	shares_give(&control->places, client->number);
 	cleanup_close(&client->fd);
 	free(client->line);
 	free(client->text);
@@ -176,7 +194,6 @@ static void drop(struct control_socket *control, struct client *client)
 {
 	note_left(control, client);
 	end_client(control, client);
-	listen_again(control);
 }
 
 /* Waits for what the client may do next. */
@@ -315,33 +332,72 @@ void control_close(struct control_socket *control)
 	free(control);
 }
 
-void control_accept(struct control_socket *control, uint64_t now_ns)
+/* A client of a user who asks too often reads why, if it reads at once. */
+static void turn_away(struct control_socket *control, int fd, const struct peer *peer)
 {
-	struct client *client = find_place(control);
-	struct epoll_event event = { .events = EPOLLIN };
-	int fd;
+	static const char answer[] = "refused\twhy=" CONTROL_TOO_OFTEN "\n";
 
-	if (!client) {
-		listen_no_more(control);
+	send(fd, answer, sizeof(answer) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	own_count(control->own_counters, OWN_ASKED_TOO_OFTEN);
+	if (log_allowed(&control->too_often, 1))
+		log_warning("uid %u asks on the control socket too often: its connections are closed",
+			    (unsigned int)peer->uid);
+}
+
+/* Returns a place for a client of this user, perhaps that of one which makes way; or NULL. */
+static struct client *make_place(struct control_socket *control, const struct share_owner *owner)
+{
+	uint64_t loser;
+
+	if (!shares_allow(&control->places, owner, &loser))
+		return NULL;
+	if (loser)
+		end_client(control, find(control, loser));
+	return find_place(control);
+}
+
+/* Takes ownership of `fd`. */
+static void admit(struct control_socket *control, int fd, uint64_t now_ns)
+{
+	_cleanup_close_ int connection = fd;
+	struct epoll_event event = { .events = EPOLLIN };
+	struct client *client;
+	struct share_owner owner;
+	struct peer peer;
+
+	if (peer_of(connection, control->group, &peer) < 0)
+		return;
+	owner = peer_owner(&peer);
+	if (owner.kind != SHARE_OF_ROOT && !ask_allowed(&control->requests, peer.uid, now_ns)) {
+		turn_away(control, connection, &peer);
 		return;
 	}
+	client = make_place(control, &owner);
+	if (!client)
+		return;
+	*client = (struct client){ .source = { SOURCE_CLIENT },
+				   .fd = TAKE_FD(connection),
+				   .number = ++control->clients_so_far,
+				   .peer = peer,
+				   .deadline_ns = now_ns + CLIENT_PATIENCE_NS };
+	shares_take(&control->places, &owner, client->number);
+	event.data.ptr = &client->source;
+	if (epoll_ctl(control->epoll, EPOLL_CTL_ADD, client->fd, &event))
+		end_client(control, client);
+}
+
+void control_accept(struct control_socket *control, uint64_t now_ns)
+{
+	int fd;
+
 	cleanup_close(&control->reserve);
 	control->reserve = -EBADF;
 	fd = accept4(control->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd < 0) {
-		/* perhaps out of descriptors: clients wait in the backlog until the next tick */
-		keep_reserve(control);
-		listen_no_more(control);
-		return;
-	}
-	client->fd = fd;
-	client->number = ++control->clients_so_far;
-	client->deadline_ns = now_ns + CLIENT_PATIENCE_NS;
-	event.data.ptr = &client->source;
-	if (epoll_ctl(control->epoll, EPOLL_CTL_ADD, fd, &event))
-		end_client(control, client);
-	else if (!find_place(control))
-		listen_no_more(control);
+	if (fd >= 0)
+		admit(control, fd, now_ns);
+	else
+		listen_no_more(control); /* perhaps out of descriptors: clients wait until the next tick */
+	keep_reserve(control);
 }
 
 /* ---- its line ---- */
@@ -368,28 +424,36 @@ static void answer_status(struct control_socket *control, struct client *client,
 		await(control, client);
 }
 
+static bool is_known(const char *kind)
+{
+	static const char *const kinds[] = { "capture", LIVE_REQUEST, CAPTURE_WHO, CAPTURE_END };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kind, kinds[i]))
+			return true;
+	return false;
+}
+
 static void obey(struct control_socket *control, struct client *client, uint64_t now_ns)
 {
 	_cleanup_free_ char *text = TAKE_PTR(client->line);
 	struct status_line line;
-	struct peer peer;
 
 	if (status_line_parse(text, &line) < 0) {
 		refuse(control, client, "the request is damaged", now_ns);
 	} else if (!strcmp(line.kind, "status")) {
 		answer_status(control, client, now_ns);
-	} else if (strcmp(line.kind, "capture") != 0 && strcmp(line.kind, LIVE_REQUEST) != 0) {
+	} else if (!is_known(line.kind)) {
 		refuse(control, client, "this bourdond does not know such a request", now_ns);
-	} else if (peer_of(client->fd, control->group, &peer) < 0) {
-		refuse(control, client, "who asks cannot be told", now_ns);
 	} else {
 		client->state = CLIENT_WAITS;
 		client->deadline_ns = 0;
-		control->handlers.ask(control->handlers.user, client->number, &peer, &line);
+		shares_fix(&control->places, client->number);
+		control->handlers.ask(control->handlers.user, client->number, &client->peer, &line);
 	}
 }
 
-/* Reads more of its line. Returns false if it is gone or was answered. */
+/* Reads more of its line. */
 static void read_line(struct control_socket *control, struct client *client, uint64_t now_ns)
 {
 	char *end;
@@ -421,14 +485,19 @@ static void read_line(struct control_socket *control, struct client *client, uin
 	}
 }
 
-/* A client that waits has nothing more to say: its end alone is of interest. */
+/* A client that waits has nothing more to say, and is dropped if it does: its end alone is of interest. */
 static void read_end(struct control_socket *control, struct client *client)
 {
-	char rest[256];
-	ssize_t got = read(client->fd, rest, sizeof(rest));
+	char more;
+	ssize_t got = read(client->fd, &more, 1);
 
-	if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (got > 0) {
+		own_count(control->own_counters, OWN_ASKED_REFUSED);
+		drop(control, client);
+		return;
+	}
 	note_left(control, client);
 	if (client->fd >= 0)
 		await(control, client);
@@ -466,6 +535,5 @@ void control_tick(struct control_socket *control, uint64_t now_ns)
 			drop(control, client);
 	}
 	keep_reserve(control);
-	if (find_place(control))
-		listen_again(control);
+	listen_again(control);
 }

@@ -2,7 +2,8 @@
 /*
  * control.h owns the control socket and its clients. A client sends one line (status_line.h): "status" is answered with
  * the daemon's status, after which the connection ends; "capture" with the lines of a capture on demand, for as long as that
- * takes; "live" with those of each second. A client that is slow delays nobody: its lines wait in a buffer of fixed size.
+ * takes; "live" with those of each second; "who" and "end" are about captures on demand. A client that is slow delays nobody:
+ * its lines wait in a buffer of fixed size. Each user has a share of the connections, and a budget of requests.
  */
 #ifndef BOURDON_CONSUMER_CONTROL_H
 #define BOURDON_CONSUMER_CONTROL_H
@@ -17,13 +18,15 @@
 
 struct control_socket;
 
-/* At once; further ones wait until one of them leaves. */
+/* At once. For a further one, the oldest of the user with most makes way, of those that do not wait for what they asked. */
 #define CONTROL_CLIENTS 16U
+
+#define CONTROL_TOO_OFTEN "this user asks too often; try again in a few seconds"
 
 /* The numbers of clients begin with 1 and are not used again. */
 struct control_handlers {
 	void (*describe)(void *user, FILE *out); /* writes the status */
-	/* The client asks for what the line's kind says: "capture" or "live". It stays connected until control_dismiss(). */
+	/* The client asks for what the line's kind says. It stays connected until control_dismiss(). */
 	void (*ask)(void *user, uint64_t client, const struct peer *peer, const struct status_line *line);
 	/* It sends no more, or has gone: what it asked for may end. What is said to it may still reach it. */
 	void (*leave)(void *user, uint64_t client);

@@ -502,11 +502,16 @@ static void describe(void *user, FILE *out)
 static void ask(void *user, uint64_t client, const struct peer *peer, const struct status_line *line)
 {
 	struct daemon *daemon = user;
+	uint64_t now_ns = clock_now_ns(daemon->clock);
 
 	if (!strcmp(line->kind, LIVE_REQUEST))
-		live_ask(&daemon->live, client, peer, clock_now_ns(daemon->clock));
+		live_ask(&daemon->live, client, peer, now_ns);
+	else if (!strcmp(line->kind, CAPTURE_WHO))
+		ondemand_who(&daemon->ondemand, client, peer, now_ns);
+	else if (!strcmp(line->kind, CAPTURE_END))
+		ondemand_end(&daemon->ondemand, client, peer, line, now_ns);
 	else
-		ondemand_ask(&daemon->ondemand, client, peer, line, clock_now_ns(daemon->clock));
+		ondemand_ask(&daemon->ondemand, client, peer, line, now_ns);
 }
 
 static void leave(void *user, uint64_t client)

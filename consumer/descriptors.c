@@ -17,12 +17,13 @@
  */
 enum {
 	/* the pressure files of the system and of the cgroup that fired, while a capture is under way */
-	CAPTURES = STORE_CAPTURES_MAX * PRESSURE_TARGETS * PRESSURE_RESOURCES,
+	CAPTURES = STORE_PLACES_MAX * PRESSURE_TARGETS * PRESSURE_RESOURCES,
 	/* the answer of bourdon-grant comes while its connection and the sampled file are still open */
 	GRANTS = 2 * GRANT_QUEUE_CALLS_MAX,
 	/* the draining thread, one at a time: task iterator, kernel statistics, cgroups */
 	DRAINING_THREAD = 8,
-	CLIENTS = CONTROL_CLIENTS,
+	/* and one that is turned away */
+	CLIENTS = CONTROL_CLIENTS + 1,
 	/*
 	 * the store thread: the socket of a symbolizer, a mapped file, its debug file and the alternate one, a
 	 * perf map, a connection to bourdon-grant and its answer, bourdon.conf, rules.d and a file there; of

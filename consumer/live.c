@@ -18,7 +18,10 @@
 
 void live_open(struct live *live, struct recorder *recorder, const struct user_names *names)
 {
-	*live = (struct live){ .recorder = recorder, .names = names };
+	*live = (struct live){ .recorder = recorder,
+			       .names = names,
+			       .limit = ASK_LIMIT,
+			       .places = { .total = LIVE_CLIENTS, .at_once = true } };
 }
 
 void live_close(struct live *live)
@@ -177,30 +180,49 @@ static void log_watcher(const struct live *live, const struct peer *peer)
 	log_info("%s watches what is on CPU", capture_whose(&trigger, by, sizeof(by)));
 }
 
-/* Returns NULL, or why the client may not watch. */
-static const char *find_refusal(struct live *live, const struct live_client *place, const struct peer *peer,
-				uint64_t now_ns)
+/* Returns NULL, or why the client may not watch. Stores the client that has to leave for it, or 0. */
+static const char *find_refusal(struct live *live, const struct peer *peer, uint64_t now_ns,
+				uint64_t *ret_loser)
 {
+	const struct share_owner owner = peer_owner(peer);
+
 	if (!peer_may_ask(peer))
 		return "only root and members of bourdond's group may watch";
-	if (!place)
+	if (!shares_allow(&live->places, &owner, ret_loser))
 		return "as many clients as may do so at once are watching; try again later";
 	return ask_allowed(&live->limit, peer->uid, now_ns)
 		       ? NULL
 		       : "this was asked for too often; try again in a few seconds";
 }
 
+static void forget(struct live *live, struct live_client *place)
+{
+	shares_give(&live->places, place->number);
+	*place = (struct live_client){ 0 };
+}
+
+/* It makes way: another user has no view yet, or is root. */
+static void end_view(struct live *live, uint64_t client, uint64_t now_ns)
+{
+	forget(live, find(live, client));
+	control_refuse(live->control, client, 0, "this view makes way for that of another user", now_ns);
+}
+
 void live_ask(struct live *live, uint64_t client, const struct peer *peer, uint64_t now_ns)
 {
-	struct live_client *place = find(live, 0);
-	const char *why = find_refusal(live, place, peer, now_ns);
+	const struct share_owner owner = peer_owner(peer);
+	uint64_t loser;
+	const char *why = find_refusal(live, peer, now_ns, &loser);
 
-	if (why || !place) {
+	if (why) {
 		control_refuse(live->control, client, 0, why, now_ns);
 		return;
 	}
+	if (loser)
+		end_view(live, loser, now_ns);
 	log_watcher(live, peer);
-	*place = (struct live_client){ .number = client };
+	*find(live, 0) = (struct live_client){ .number = client };
+	shares_take(&live->places, &owner, client);
 	if (live->second)
 		return;
 	tracking_consume(live->recorder->tracking);
@@ -214,7 +236,7 @@ void live_leave(struct live *live, uint64_t client, uint64_t now_ns)
 
 	if (!place)
 		return;
-	*place = (struct live_client){ 0 };
+	forget(live, place);
 	control_dismiss(live->control, client, "", now_ns);
 }
 

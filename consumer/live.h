@@ -12,7 +12,7 @@
 #include "consumer/process/user_names.h"
 #include "consumer/recorder.h"
 
-/* At once. */
+/* At once: each user has a share of them (shares.h). */
 #define LIVE_CLIENTS 4U
 
 /* A client that has not read for so many seconds is dismissed. */
@@ -29,6 +29,7 @@ struct live {
 	struct control_socket *control; /* NULL until live_start() */
 	struct store_thread *store;
 	struct ask_limit limit;
+	struct shares places; /* by the clients' numbers */
 	struct live_client clients[LIVE_CLIENTS];
 	struct capture *second; /* the present one; NULL: nobody watches */
 };

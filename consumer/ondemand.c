@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/escape_name.h"
 #include "common/log.h"
+#include "common/options.h"
 #include "common/policy_denial.h"
 #include "consumer/rules/cgroup_parts.h"
 
@@ -13,6 +14,10 @@
 #include <sys/stat.h>
 
 #define USERS_FILE "/etc/passwd"
+
+#define NOT_A_MEMBER "only root and members of bourdond's group may ask for captures"
+#define FULL                                                                                                 \
+	"as many captures as may be asked for at once are under way or wait to be written; 'bourdon capture --who' lists yours, --end ends one"
 
 /* What is wanted ends by itself so long after the capture's time: its last drain and walk come a moment after that. */
 #define WANTED_LONGER_NS (2 * CLOCK_SECOND_NS)
@@ -26,7 +31,8 @@ void ondemand_open(struct ondemand *ondemand, const struct ondemand_settings *se
 				       .tracking = settings->tracking,
 				       .recorder = settings->recorder,
 				       .cgroups = settings->cgroups,
-				       .own_counters = settings->own_counters };
+				       .own_counters = settings->own_counters,
+				       .limit = ASK_LIMIT };
 	if (user_names_read(&ondemand->names, USERS_FILE) < 0)
 		log_info("cannot read " USERS_FILE
 			 ": captures on demand have the uid of who asked, and no name");
@@ -349,10 +355,7 @@ static void begin(struct ondemand *ondemand, struct asked *asked, uint64_t clien
 	if (result < 0) {
 		forget(asked);
 		publish(ondemand);
-		refuse(ondemand, client,
-		       result == -EBUSY ? "too many captures are under way or wait to be written"
-					: strerror(-result),
-		       now_ns);
+		refuse(ondemand, client, result == -EBUSY ? FULL : strerror(-result), now_ns);
 		return;
 	}
 	own_count(ondemand->own_counters, OWN_ASKED);
@@ -368,15 +371,14 @@ void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer 
 	const char *why;
 
 	if (!peer_may_ask(peer)) {
-		refuse(ondemand, client, "only root and members of bourdond's group may ask for captures",
-		       now_ns);
+		refuse(ondemand, client, NOT_A_MEMBER, now_ns);
 		return;
 	}
 	why = capture_request_read(line, &request);
 	if (!why)
 		why = find_mistake(ondemand, &request);
 	if (!why && !asked)
-		why = "as many captures as may be asked for at once are under way or wait to be written; try again later";
+		why = FULL;
 	if (!why && !ask_allowed(&ondemand->limit, peer->uid, now_ns))
 		why = "captures were asked for too often; try again in a few seconds";
 	if (why) {
@@ -389,6 +391,7 @@ void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer 
 		return;
 	}
 	asking->uid = peer->uid;
+	asking->owner = peer_owner(peer);
 	snprintf(asking->user, sizeof(asking->user), "%s", user_names_find(&ondemand->names, peer->uid));
 	/* the last walk may be 30 s old: it tells who the processes are */
 	tracking_consume(ondemand->tracking);
@@ -402,8 +405,123 @@ void ondemand_leave(struct ondemand *ondemand, uint64_t client, uint64_t now_ns)
 	struct asked *asked = find_client(ondemand, client);
 	struct capture *capture = asked ? recorder_asked(ondemand->recorder, asked->serial) : NULL;
 
+	if (asked)
+		asked->has_left = true;
 	if (capture)
 		recorder_shorten(ondemand->recorder, capture, now_ns);
+}
+
+/* ---- who, and end ---- */
+
+/* Whether the client may see and end it. */
+static bool may_end(const struct peer *peer, const struct capture *capture)
+{
+	const struct share_owner owner = peer_owner(peer);
+
+	return owner.kind == SHARE_OF_ROOT || share_is_of(&owner, &capture->trigger.asking->owner);
+}
+
+/* 0 until the store thread has written its row. */
+static uint64_t id_of(const struct capture *capture)
+{
+	return (uint64_t)__atomic_load_n(&capture->capture_id, __ATOMIC_RELAXED);
+}
+
+static void say_who(const struct ondemand *ondemand, uint64_t client, const struct capture *capture)
+{
+	const struct capture_trigger *trigger = &capture->trigger;
+	struct answer answer;
+	char by[CAPTURE_WHOSE_BYTES];
+
+	answer_begin(&answer, "asked");
+	if (id_of(capture))
+		answer_number(&answer, "capture_id", id_of(capture));
+	answer_number(&answer, "uid", trigger->asking->uid);
+	answer_number(&answer, "began_at", (uint64_t)trigger->triggered_at);
+	answer_number(&answer, "until_at", (uint64_t)trigger->triggered_at + trigger->capture_ns);
+	answer_number(&answer, "samples", capture->taken);
+	if (answer.out) {
+		status_line_field(answer.out, "asked_by", "%s", capture_whose(trigger, by, sizeof(by)));
+		status_line_field(answer.out, "asked_for", "%s", trigger->asking->text);
+		status_line_field(answer.out, "note", "%s",
+				  trigger->asking->note ? trigger->asking->note : "");
+	}
+	control_say_much(ondemand->control, client, answer_end(&answer));
+	free(answer.text);
+}
+
+void ondemand_who(struct ondemand *ondemand, uint64_t client, const struct peer *peer, uint64_t now_ns)
+{
+	if (!peer_may_ask(peer)) {
+		refuse(ondemand, client, NOT_A_MEMBER, now_ns);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(ondemand->asked); i++) {
+		const struct capture *capture =
+			ondemand->asked[i].serial
+				? recorder_asked(ondemand->recorder, ondemand->asked[i].serial)
+				: NULL;
+
+		if (capture && may_end(peer, capture))
+			say_who(ondemand, client, capture);
+	}
+	control_dismiss(ondemand->control, client, CAPTURE_WHO "\n", now_ns);
+}
+
+/* The capture under way with this id, and its request; or NULL. */
+static struct capture *find_capture(struct ondemand *ondemand, uint64_t id, struct asked **ret_asked)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ondemand->asked); i++) {
+		struct asked *asked = &ondemand->asked[i];
+		struct capture *capture = asked->serial ? recorder_asked(ondemand->recorder, asked->serial)
+							: NULL;
+
+		if (capture && id_of(capture) == id) {
+			*ret_asked = asked;
+			return capture;
+		}
+	}
+	return NULL;
+}
+
+void ondemand_end(struct ondemand *ondemand, uint64_t client, const struct peer *peer,
+		  const struct status_line *line, uint64_t now_ns)
+{
+	struct asked *asked = NULL;
+	struct capture *capture = NULL;
+	const char *user = user_names_find(&ondemand->names, peer->uid);
+	char of[CAPTURE_WHOSE_BYTES];
+	unsigned long long id;
+
+	if (!options_number(status_line_get(line, "id"), 1, INT64_MAX, &id))
+		capture = find_capture(ondemand, id, &asked);
+	if (!peer_may_ask(peer) || !capture || !may_end(peer, capture)) {
+		refuse(ondemand, client,
+		       peer_may_ask(peer) ? "no capture on demand of this user has that ID and is under way"
+					  : NOT_A_MEMBER,
+		       now_ns);
+		return;
+	}
+	snprintf(asked->ended_by, sizeof(asked->ended_by), "%s%suid %u%s", user, *user ? " (" : "", peer->uid,
+		 *user ? ")" : "");
+	log_info("%s ends capture %llu of %s", asked->ended_by, id,
+		 capture_whose(&capture->trigger, of, sizeof(of)));
+	recorder_shorten(ondemand->recorder, capture, now_ns);
+	control_dismiss(ondemand->control, client, "ended\n", now_ns);
+}
+
+/* Says why a capture is over before its time, to a client that has not ended it itself. */
+static void say_ended(const struct ondemand *ondemand, const struct asked *asked)
+{
+	struct answer answer;
+
+	answer_begin(&answer, "ended");
+	if (answer.out)
+		status_line_field(answer.out, "why", "%s%s",
+				  asked->ended_by[0] ? "ended by " : "it made way for another one",
+				  asked->ended_by);
+	control_say(ondemand->control, asked->client, answer_end(&answer));
+	free(answer.text);
 }
 
 void ondemand_pace(struct ondemand *ondemand, uint64_t now_ns)
@@ -420,6 +538,8 @@ void ondemand_pace(struct ondemand *ondemand, uint64_t now_ns)
 		any = true;
 		asked->is_over = !capture;
 		ended |= !capture;
+		if (!capture && !asked->has_left && now_ns < asked->began_ns + asked->for_ns)
+			say_ended(ondemand, asked);
 		if (!capture || now_ns - asked->said_ns >= CLOCK_SECOND_NS)
 			say_progress(ondemand, asked, capture, capture ? "progress" : "recorded", now_ns);
 	}

@@ -17,8 +17,10 @@ struct asked {
 	uint64_t serial; /* 0: a free place */
 	uint64_t client; /* of the control socket; it may have left */
 	uint64_t began_ns, for_ns, until_ns;
-	uint64_t said_ns; /* when its progress was last said */
-	bool is_over;     /* it was recorded, and waits to be written */
+	uint64_t said_ns;                   /* when its progress was last said */
+	bool has_left;                      /* its client */
+	char ended_by[CAPTURE_WHOSE_BYTES]; /* who ended it by ondemand_end(); "": nobody */
+	bool is_over;                       /* it was recorded, and waits to be written */
 	struct want of_comm;
 	struct want of_processes[CAPTURE_PIDS_MAX];
 	uint32_t processes_count;
@@ -38,7 +40,7 @@ struct ondemand {
 	struct user_names names;
 	struct ask_limit limit;
 	uint64_t serials;
-	struct asked asked[STORE_CAPTURES_ASKED_MAX];
+	struct asked asked[STORE_PLACES_MAX];
 	struct wants published; /* what the kernel's map has */
 	struct log_limit wanted_limit;
 };
@@ -61,6 +63,13 @@ void ondemand_start(struct ondemand *ondemand, struct control_socket *control, s
 
 /* A client asks: begins a capture, or refuses it with the reason. A control_handlers.ask() after that. */
 void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer *peer,
+		  const struct status_line *line, uint64_t now_ns);
+
+/* A client asks for the captures on demand that are under way: root for all, others for their own. */
+void ondemand_who(struct ondemand *ondemand, uint64_t client, const struct peer *peer, uint64_t now_ns);
+
+/* A client asks that one ends, which is kept: root any, others their own. */
+void ondemand_end(struct ondemand *ondemand, uint64_t client, const struct peer *peer,
 		  const struct status_line *line, uint64_t now_ns);
 
 /* The client wants no more, or has gone: ends its capture at once, which is kept. */

@@ -31,7 +31,15 @@ int peer_of(int fd, gid_t group, struct peer *ret_peer)
 	return 0;
 }
 
+struct share_owner peer_owner(const struct peer *peer)
+{
+	bool is_root = !peer->uid || peer->uid == geteuid();
+
+	return is_root ? (struct share_owner){ .kind = SHARE_OF_ROOT }
+		       : (struct share_owner){ .kind = SHARE_OF_USER, .id = peer->uid };
+}
+
 bool peer_may_ask(const struct peer *peer)
 {
-	return !peer->uid || peer->uid == geteuid() || peer->is_member;
+	return peer_owner(peer).kind == SHARE_OF_ROOT || peer->is_member;
 }

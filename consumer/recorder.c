@@ -34,6 +34,9 @@
  */
 #define ENDED_MAX 4096U
 
+/* Watches that fire within so much time go by one reading of the accounts, which takes milliseconds. */
+#define WAITS_NS (CLOCK_SECOND_NS / 4)
+
 void recorder_open(struct recorder *recorder, const struct recorder_settings *settings)
 {
 	const struct kernel_objects *kernel = settings->kernel;
@@ -75,6 +78,7 @@ void recorder_close(struct recorder *recorder)
 		capture_free(recorder->active[i].capture);
 		free(recorder->active[i].cgroup);
 	}
+	accounts_free(&recorder->waits);
 	looker_close(&recorder->looker);
 }
 
@@ -264,16 +268,20 @@ static const char *path_of_cgroup(void *user, uint64_t cgroup_id)
 	return cgroups_path(user, cgroup_id);
 }
 
+static uint64_t accounts_valid_since(const struct recorder *recorder)
+{
+	return recorder->accounts_valid_ns > recorder->rings.armed_ns ? recorder->accounts_valid_ns
+								      : recorder->rings.armed_ns;
+}
+
 /* The accounts are of the wanted history, whatever the rings have of it. */
 static void begin_accounts(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
 {
 	const struct capture_trigger *trigger = &active->capture->trigger;
-	uint64_t valid_ns = recorder->accounts_valid_ns > recorder->rings.armed_ns
-				    ? recorder->accounts_valid_ns
-				    : recorder->rings.armed_ns;
 
 	accounts_begin(&active->capture->accounts, recorder->kernel,
-		       trigger->triggered_ns - trigger->wanted_history_ns, valid_ns, now_ns);
+		       trigger->triggered_ns - trigger->wanted_history_ns, accounts_valid_since(recorder),
+		       now_ns);
 }
 
 static void end_accounts(const struct recorder *recorder, const struct active *active)
@@ -304,6 +312,123 @@ static void follow_accounts(const struct recorder *recorder, const struct active
 	accounts_follow(&active->capture->accounts, recorder->kernel, now_ns, &of_accounts);
 }
 
+/* ---- what targets waited ---- */
+
+/* Where the accounts have waits for the resource; none for irq. PSI counts those for pages that are read again as both. */
+static uint64_t waited_ns(const struct account_victim *victim, enum psi_resource resource)
+{
+	switch (resource) {
+	case PSI_CPU:
+		return victim->ns[ACCOUNT_QUEUED] + victim->ns[ACCOUNT_THROTTLED];
+	case PSI_MEMORY:
+		return victim->ns[ACCOUNT_MEMORY];
+	case PSI_IO:
+		return victim->ns[ACCOUNT_IO] + victim->ns[ACCOUNT_MEMORY];
+	default:
+		return 0;
+	}
+}
+
+/*
+ * The time of all threads of the victims that the scope covers. WATCH_NOT_KNOWN where the accounts are not complete, or have
+ * no such victim.
+ */
+static uint64_t own_us(const struct accounts *accounts, struct capture_scope *scope,
+		       enum psi_resource resource)
+{
+	const struct accounts_scope of_accounts = capture_scope_of_accounts(scope);
+	uint64_t sum_ns = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < accounts->victims_count; i++) {
+		const struct account_victim *victim = &accounts->victims[i];
+		const char *cgroup;
+
+		if (!of_accounts.covers(of_accounts.user, victim->comm, victim->cgroup_id, 0, &cgroup))
+			continue;
+		any = true;
+		sum_ns += waited_ns(victim, resource);
+	}
+	return any && accounts->is_complete && resource <= PSI_IO ? sum_ns / 1000 : WATCH_NOT_KNOWN;
+}
+
+static struct capture_scope scope_of_watch(const struct recorder *recorder, const struct watch *watch)
+{
+	return (struct capture_scope){ .targets = &recorder->tracking->targets,
+				       .cgroups = recorder->cgroups,
+				       .rule = watch->rule,
+				       .cgroup = watch->cgroup };
+}
+
+static bool covers_all(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
+		       const char **ret_cgroup)
+{
+	(void)user;
+	(void)comm;
+	(void)cgroup_id;
+	(void)tgid;
+	*ret_cgroup = NULL;
+	return true;
+}
+
+/* What all targets waited since then. The caller frees. */
+static struct accounts read_waits(const struct recorder *recorder, uint64_t since_ns, uint64_t now_ns)
+{
+	const struct accounts_scope all = { .covers = covers_all, .sums_only = true };
+	struct accounts waits;
+
+	accounts_begin(&waits, recorder->kernel, since_ns, accounts_valid_since(recorder), now_ns);
+	accounts_end(&waits, recorder->kernel, now_ns, now_ns, &all);
+	return waits;
+}
+
+/* What the watch's targets waited in its window that ends now. */
+static uint64_t own_at_trigger(struct recorder *recorder, const struct watch *watch, uint64_t now_ns)
+{
+	uint64_t window_ns = watch->trigger->window_us * 1000;
+	struct capture_scope scope = scope_of_watch(recorder, watch);
+
+	if (window_ns != recorder->waits_window_ns || now_ns - recorder->waits_at_ns > WAITS_NS) {
+		accounts_free(&recorder->waits);
+		recorder->waits = read_waits(recorder, now_ns - window_ns, now_ns);
+		recorder->waits_window_ns = window_ns;
+		recorder->waits_at_ns = now_ns;
+	}
+	return own_us(&recorder->waits, &scope, watch->trigger->resource);
+}
+
+/* What they waited in the last window of its capture, or in proportion in the capture, if that is shorter. */
+static uint64_t own_at_end(const struct recorder *recorder, const struct watch *watch, uint64_t triggered_ns,
+			   uint64_t now_ns)
+{
+	uint64_t window_ns = watch->trigger->window_us * 1000,
+		 since_ns = now_ns - triggered_ns < window_ns ? triggered_ns : now_ns - window_ns, waited_us;
+	struct capture_scope scope = scope_of_watch(recorder, watch);
+	struct accounts waits = read_waits(recorder, since_ns, now_ns);
+
+	waited_us = own_us(&waits, &scope, watch->trigger->resource);
+	accounts_free(&waits);
+	if (waited_us == WATCH_NOT_KNOWN || now_ns <= since_ns)
+		return waited_us;
+	return (uint64_t)((double)waited_us * (double)window_ns / (double)(now_ns - since_ns));
+}
+
+/* Tells the watch that fired, if it is still there, what part its targets had in the capture. */
+static void tell_watch(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
+{
+	const struct capture *capture = active->capture;
+	struct watch *watch =
+		active->fired ? watches_find(recorder->tracking->watches, active->cgroup_id, active->fired)
+			      : NULL;
+	struct capture_scope scope = scope_of(recorder, active);
+
+	if (!watch)
+		return;
+	watch_note_own(watch, own_at_end(recorder, watch, capture->trigger.triggered_ns, now_ns));
+	watch_note_end(watch, capture->trigger.observed_us,
+		       own_us(&capture->accounts, &scope, active->fired->resource), now_ns);
+}
+
 /* Closes the ledger and hands the capture to the store thread. */
 static void end_capture(struct recorder *recorder, size_t position, bool interrupted)
 {
@@ -329,6 +454,7 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	note_unwatched(recorder, active);
 	capture_note_loss(capture, LOSS_STALE_EVENTS,
 			  own_counted(recorder->own_counters, OWN_STALE_EVENTS) - active->stale_at_begin);
+	tell_watch(recorder, active, now_ns);
 	capture_end(capture, now_ns, interrupted);
 	store_thread_commit(recorder->store, capture);
 	free(active->cgroup);
@@ -376,10 +502,23 @@ static int begin_capture(struct recorder *recorder, struct active *active, struc
 	return 0;
 }
 
-/* Announces it to the store thread, which may have no room any more: then it is as if it had not begun. */
-static int announce_capture(struct recorder *recorder, struct active *active)
+/* Ends a capture before its time, so that one of another owner finds a place. */
+static void end_for(struct recorder *recorder, struct capture *loser, const struct capture *winner)
 {
-	if (!store_thread_begin(recorder->store, active->capture)) {
+	char of[CAPTURE_WHOSE_BYTES], by[CAPTURE_WHOSE_BYTES];
+
+	log_info("a capture of %s ends early and is kept: it makes way for one of %s",
+		 capture_whose(&loser->trigger, of, sizeof(of)),
+		 capture_whose(&winner->trigger, by, sizeof(by)));
+	recorder_shorten(recorder, loser, clock_now_ns(recorder->clock));
+}
+
+/* Announces it to the store thread, which may have no room any more: then it is as if it had not begun. */
+static int announce_capture(struct recorder *recorder, struct active *active, const struct share_owner *owner)
+{
+	struct capture *loser;
+
+	if (!store_thread_begin(recorder->store, active->capture, owner, &loser)) {
 		if (active->has_clocks)
 			stall_clocks_stop(&recorder->clocks);
 		capture_free(active->capture);
@@ -388,22 +527,38 @@ static int announce_capture(struct recorder *recorder, struct active *active)
 	}
 	if (!recorder->active_count++)
 		set_pace(recorder);
+	if (loser)
+		end_for(recorder, loser, active->capture);
 	own_count(recorder->own_counters, OWN_CAPTURES);
 	return 0;
+}
+
+/* Whether a capture of this owner may begin. */
+static bool has_room(const struct recorder *recorder, const struct share_owner *owner)
+{
+	struct capture *loser;
+
+	return recorder->active_count < ARRAY_SIZE(recorder->active) &&
+	       store_thread_has_room(recorder->store, owner, &loser);
 }
 
 /* `trigger` has what fired, and when. */
 static int begin_fired(struct recorder *recorder, const struct configuration *configuration,
 		       const struct watch *watch, struct capture_trigger *trigger, uint64_t now_ns)
 {
+	const struct share_owner owner = { .kind = SHARE_OF_RULE,
+					   .id = watch->rule->id,
+					   .is_alone = configuration->rules.count == 1 };
 	struct active *active = &recorder->active[recorder->active_count];
 	struct incident incident;
 	int result;
 
-	if (recorder->active_count == STORE_CAPTURES_MAX ||
-	    !store_thread_has_room(recorder->store, watch->rule->id))
+	if (!has_room(recorder, &owner))
 		return -EBUSY;
-	*active = (struct active){ .configuration = configuration, .rule = watch->rule };
+	*active = (struct active){ .configuration = configuration,
+				   .rule = watch->rule,
+				   .fired = watch->trigger,
+				   .cgroup_id = watch->cgroup_id };
 	memcpy(trigger->rule, watch->rule->name, sizeof(trigger->rule));
 	trigger->rule_id = watch->rule->id;
 	trigger->mode = watch->mode;
@@ -423,7 +578,7 @@ static int begin_fired(struct recorder *recorder, const struct configuration *co
 	note_unwatched(recorder, active);
 	incident = join_incident(recorder, active);
 	active->capture->trigger.incident = incident.number;
-	result = announce_capture(recorder, active);
+	result = announce_capture(recorder, active, &owner);
 	if (!result)
 		recorder->incident = incident;
 	return result;
@@ -442,7 +597,7 @@ static int begin_asked(struct recorder *recorder, struct asking *asking, const c
 					   .hz = recorder->kernel->manifest.hz };
 	int result;
 
-	if (recorder->active_count == STORE_CAPTURES_MAX || !store_thread_has_room(recorder->store, 0)) {
+	if (!has_room(recorder, &asking->owner)) {
 		asking_free(asking);
 		return -EBUSY;
 	}
@@ -452,7 +607,7 @@ static int begin_asked(struct recorder *recorder, struct asking *asking, const c
 		return result;
 	read_pressure(recorder, active, now_ns);
 	counters_read(recorder->kernel->map_fds[PIN_COUNTERS], active->counters_at_begin);
-	return announce_capture(recorder, active);
+	return announce_capture(recorder, active, &asking->owner);
 }
 
 static void suppress(const struct recorder *recorder, struct watch *watch)
@@ -481,11 +636,15 @@ static void read_history(struct recorder *recorder, struct active *active)
 	active->cgroups_due_ns = clock_now_ns(recorder->clock) + CLOCK_SECOND_NS;
 }
 
-static void log_fired(const struct watch *watch, uint64_t observed_us, bool is_worse)
+static void log_fired(const struct watch *watch, uint64_t observed_us, uint64_t waited_us, bool is_worse)
 {
-	char before[96] = "";
+	char before[128] = "";
 
-	if (is_worse)
+	if (is_worse && waited_us != WATCH_NOT_KNOWN && watch->own_peak_us != WATCH_NOT_KNOWN)
+		snprintf(before, sizeof(before),
+			 "; its threads waited %llu ms, worse than the %llu ms that its last capture saw",
+			 (unsigned long long)waited_us / 1000, (unsigned long long)watch->own_peak_us / 1000);
+	else if (is_worse)
 		snprintf(before, sizeof(before), ", worse than the %llu ms that its last capture saw",
 			 (unsigned long long)watch->peak_us / 1000);
 	log_info("rule %s fired: %s %s stalled %llu ms in %llu ms (%s)%s", watch->rule->name,
@@ -507,7 +666,7 @@ static bool begin_or_suppress(struct recorder *recorder, const struct configurat
 		log_warning(
 			"rule %s fired, but no capture could begin: %s", watch->rule->name,
 			result == -EBUSY
-				? "too many captures, or too many of this rule, are under way or wait to be written"
+				? "the rule has its share of the captures that may be under way or wait to be written"
 				: strerror(-result));
 	return false;
 }
@@ -516,13 +675,16 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 		   uint64_t observed_us, uint64_t now_ns)
 {
 	bool is_quiet = watch_is_quiet(watch, now_ns);
+	uint64_t waited_us = own_at_trigger(recorder, watch, now_ns);
 	struct capture_trigger trigger = { .psi = *watch->trigger,
 					   .observed_us = observed_us,
 					   .triggered_ns = now_ns,
 					   .onset_ns = psi_window_onset(&watch->window,
 									watch->trigger->stall_us) };
 
-	if (is_quiet && !watch_is_worse(watch, observed_us, now_ns)) {
+	if (watch_is_captured(watch, now_ns))
+		watch_note_own(watch, waited_us);
+	if (is_quiet && !watch_is_worse(watch, observed_us, waited_us, now_ns)) {
 		suppress(recorder, watch);
 		return;
 	}
@@ -533,8 +695,8 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 	}
 	if (!begin_or_suppress(recorder, configuration, watch, &trigger, now_ns))
 		return;
-	log_fired(watch, observed_us, is_quiet);
-	watch_cool_down(watch, observed_us, now_ns);
+	log_fired(watch, observed_us, waited_us, is_quiet);
+	watch_cool_down(watch, observed_us, waited_us, now_ns);
 	read_history(recorder, &recorder->active[recorder->active_count - 1]);
 }
 
@@ -558,7 +720,7 @@ void recorder_fire_kill(struct recorder *recorder, const struct configuration *c
 		return;
 	log_info("rule %s fired: %s[%u] was killed for lack of memory (%s)", watch->rule->name, kill->comm,
 		 kill->tgid, watch->cgroup ? watch->cgroup : "system");
-	watch_cool_down(watch, 0, now_ns);
+	watch_cool_down(watch, 0, WATCH_NOT_KNOWN, now_ns);
 	read_history(recorder, &recorder->active[recorder->active_count - 1]);
 }
 

@@ -23,7 +23,9 @@ struct active {
 	struct capture *capture;
 	const struct configuration *configuration; /* the configuration that holds `rule`; NULL: none does */
 	const struct rule *rule;                   /* of a capture on demand, capture->trigger.asking->rule */
-	char *cgroup; /* the watch's cgroup, or what was asked for; NULL: the whole system */
+	char *cgroup;                /* the watch's cgroup, or what was asked for; NULL: the whole system */
+	const struct trigger *fired; /* the watch's, with cgroup_id; NULL: none */
+	uint64_t cgroup_id;
 	uint64_t counters_at_begin[COUNTERS];
 	uint64_t stale_at_begin;
 	uint64_t cgroups_due_ns; /* when the files of its cgroups are to be read again */
@@ -46,12 +48,15 @@ struct recorder {
 	struct looker looker;
 	/* serve one capture at a time; captures that overlap it have no stall clocks */
 	struct stall_clocks clocks;
-	struct active active[STORE_CAPTURES_MAX];
+	struct active active[STORE_PLACES_MAX];
 	size_t active_count;
 	uint64_t started_ns;      /* recorder_start() */
 	uint64_t captured_ns;     /* when the last capture ended; 0: there was none */
 	struct incident incident; /* to which the last capture belongs */
 	struct log_limit suppressed_limit;
+	/* what all targets waited within a window: read once for all watches that fire at about the same time */
+	struct accounts waits;
+	uint64_t waits_window_ns, waits_at_ns;
 };
 
 /* The sources of a capture. They outlive the recorder. */
@@ -82,8 +87,8 @@ void recorder_follow(struct recorder *recorder, const struct configuration *conf
 
 /*
  * Call it when a watch fired: begins a capture, walks, and reads the history. Counts the trigger as
- * suppressed during the watch's cooldown unless the pressure is worse (watch_is_worse()), when too many captures, or too many of its rule, are under way or
- * wait for the database, and without memory. A watch whose targets have all ended begins neither a capture nor
+ * suppressed during the watch's cooldown unless the pressure is worse (watch_is_worse()), when its rule has no share of the captures
+ * that may be under way or wait for the database, and without memory. A watch whose targets have all ended begins neither a capture nor
  * a cooldown. Logs a capture that begins, and one that could not.
  */
 void recorder_fire(struct recorder *recorder, const struct configuration *configuration, struct watch *watch,
@@ -98,7 +103,8 @@ void recorder_fire_kill(struct recorder *recorder, const struct configuration *c
 
 /*
  * Begins a capture on demand of `cgroup`, or of the whole system (NULL), walks, and reads the history. Takes ownership of
- * `asking`, also when it fails. Returns 0, -EBUSY when too many captures are under way or wait for the database, or -ENOMEM.
+ * `asking`, also when it fails. Returns 0, -EBUSY when the user has no share of the captures that may be under way or wait for
+ * the database, or -ENOMEM.
  */
 int recorder_ask(struct recorder *recorder, struct asking *asking, const char *cgroup, uint64_t now_ns);
 

@@ -393,6 +393,11 @@ static void write_problems(const struct status *status, const uint64_t counters[
 			 atomic_load(&status->unwind->processes_cut), UNWIND_MAPPINGS_MAX);
 		write_problem(out, "bourdond's log names the one with the most", text);
 	}
+	if (own_counted(status->own_counters, OWN_ASKED_TOO_OFTEN)) {
+		snprintf(text, sizeof(text), "connections of users who ask too often were closed: %" PRIu64,
+			 own_counted(status->own_counters, OWN_ASKED_TOO_OFTEN));
+		write_problem(out, "bourdond's log names one of them each minute", text);
+	}
 	for (size_t i = 0; i < sizeof(kernel_problems) / sizeof(kernel_problems[0]); i++) {
 		if (!counters[kernel_problems[i].counter])
 			continue;

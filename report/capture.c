@@ -128,6 +128,16 @@ static void note_begun(struct conversation *talk, const struct status_line *line
 	show_recording(talk, line);
 }
 
+/* Somebody or something else ended it. */
+static void note_ended(struct conversation *talk, const struct status_line *line)
+{
+	char why[256];
+
+	clear_progress(talk);
+	log_warning("the capture was over before its time, and is kept: %s",
+		    escape_terminal(status_line_get(line, "why"), why, sizeof(why)));
+}
+
 static enum outcome note_stored(struct conversation *talk, const struct status_line *line)
 {
 	uint64_t capture_id = number_of(line, "capture_id");
@@ -159,6 +169,8 @@ static enum outcome hear(struct conversation *talk, char *text)
 		note_begun(talk, &line);
 	} else if (!strcmp(line.kind, "progress")) {
 		show_recording(talk, &line);
+	} else if (!strcmp(line.kind, "ended")) {
+		note_ended(talk, &line);
 	} else if (!strcmp(line.kind, "recorded")) {
 		show_progress(talk, "recorded; finding the names of functions");
 	} else if (!strcmp(line.kind, "stored")) {
@@ -322,7 +334,9 @@ static void print_result(struct report *report)
 
 void capture_run(struct report *report)
 {
-	if (!ask(report))
+	if (report->under_way->who || report->under_way->end_id)
+		capture_under_way_run(report);
+	else if (!ask(report))
 		report->unwell = true;
 	else if (report->format)
 		print_result(report);

@@ -74,7 +74,38 @@ bool capture_format_is_known(const char *format)
 	return false;
 }
 
-int capture_options_read(const struct capture_words *words, struct capture_request *ret_request)
+/* --who and --end stand alone. */
+static int read_under_way(const struct capture_words *words, struct capture_under_way *ret_under_way)
+{
+	struct capture_under_way under_way = { .who = words->who != NULL };
+	bool has_more = words->pids_count || words->comm || words->unit || words->cgroup || words->all ||
+			words->duration || words->before || words->on_cpu || words->off_cpu || words->note ||
+			(words->who && words->end);
+	unsigned long long id;
+
+	if (has_more) {
+		log_error(
+			"--who and --end are about captures that are under way: give one of them, alone: " SEE);
+		return EXIT_USAGE;
+	}
+	if (words->format && (words->end || strcmp(words->format, "json") != 0)) {
+		log_error("--who takes no other --format than json, and --end none: " SEE);
+		return EXIT_USAGE;
+	}
+	if (words->end) {
+		if (options_number(words->end, 1, INT64_MAX, &id) < 0) {
+			log_error("--end '%s' is not a capture's ID: 'bourdon capture --who' shows them",
+				  words->end);
+			return EXIT_USAGE;
+		}
+		under_way.end_id = (int64_t)id;
+	}
+	*ret_under_way = under_way;
+	return OPTIONS_RUN;
+}
+
+int capture_options_read(const struct capture_words *words, struct capture_request *ret_request,
+			 struct capture_under_way *ret_under_way)
 {
 	struct capture_request request = { .everyone = words->all != NULL,
 					   .kinds =
@@ -82,6 +113,8 @@ int capture_options_read(const struct capture_words *words, struct capture_reque
 						   (words->on_cpu && !words->off_cpu ? 0 : CAPTURE_OFF_CPU) };
 	const char *mistake;
 
+	if (words->who || words->end)
+		return read_under_way(words, ret_under_way);
 	if (!words->duration) {
 		log_error("'capture' needs --for, how long to record, such as --for 30s: " SEE);
 		return EXIT_USAGE;

@@ -111,9 +111,9 @@ static const struct subcommand subcommands[] = {
 	{ "capture", "capture some processes now, for as long as --for says",
 	  "Records processes now, without waiting for pressure, and stores a capture. Name them by --pid, by --comm\n"
 	  "and --unit or --cgroup, or by --all. Root's policy decides who may be recorded. Ctrl-C ends it early\n"
-	  "and keeps the result. Members of bourdond's group may ask.",
+	  "and keeps the result. Members of bourdond's group may ask. --who and --end are about those under way.",
 	  "bourdon capture --pid 4711 --for 30s --format folded | flamegraph.pl > now.svg",
-	  TAKES_REQUEST | TAKES_OFF_CPU | OPENS_ITSELF, 0, capture_run },
+	  TAKES_REQUEST | TAKES_OFF_CPU | TAKES_JSON | OPENS_ITSELF, 0, capture_run },
 	{ "threads", "show what all threads do now: a live screen, or --once",
 	  "Shows what all threads of the machine do, in groups: AVERAGE is how many threads were in a group at a\n"
 	  "look. A screen, with ? for help; or with --once, --json or --csv a table of one second. Members of the\n"
@@ -330,7 +330,8 @@ static int read_values(const char *limit, const struct capture_words *ask,
 	}
 	if (subcommand->takes & TAKES_EXPORT)
 		return export_options_read(export, &request->export);
-	if (subcommand->takes & TAKES_REQUEST && capture_options_read(ask, &request->ask) != OPTIONS_RUN)
+	if (subcommand->takes & TAKES_REQUEST &&
+	    capture_options_read(ask, &request->ask, &request->under_way) != OPTIONS_RUN)
 		return EXIT_USAGE;
 	if (subcommand->takes & (TAKES_THREADS | TAKES_LIVE))
 		return threads_options_read(threads, request->json, &request->threads);
@@ -497,6 +498,11 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		    &ask.before } },
 		{ TAKES_REQUEST,
 		  { "on-cpu", NULL, "samples on CPU alone (default: on CPU and waiting)", &ask.on_cpu } },
+		{ TAKES_REQUEST,
+		  { "who", NULL, "list the captures on demand under way: root all, others theirs",
+		    &ask.who } },
+		{ TAKES_REQUEST,
+		  { "end", "ID", "end this one early, and keep it: root any, others theirs", &ask.end } },
 		{ TAKES_REQUEST, { "note", "TEXT", "keep this text with the capture", &ask.note } },
 		{ TAKES_REQUEST | TAKES_EXPORT,
 		  { "format", "FORMAT",
@@ -604,6 +610,8 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 				    .off_cpu = ask.off_cpu != NULL,
 				    .format = ask.format,
 				    .output = output && strcmp(output, "-") != 0 ? output : NULL };
+	if (json && subcommand->takes & TAKES_REQUEST && !ask.format)
+		request.format = ask.format = "json";
 	activity.columns = threads.columns;
 	activity.match = threads.match;
 	activity.all = ask.all;
@@ -720,6 +728,7 @@ int command_run(const struct request *request, FILE *out)
 		.json = request->json,
 		.off_cpu = request->off_cpu,
 		.ask = &request->ask,
+		.under_way = &request->under_way,
 		.format = request->format,
 		.threads = &request->threads,
 		.activity = &request->activity,

@@ -7,6 +7,7 @@
 
 #include "common/capture_request.h"
 #include "report/activity_options.h"
+#include "report/capture_options.h"
 #include "report/diff_options.h"
 #include "report/export_options.h"
 #include "report/flame_options.h"
@@ -45,6 +46,8 @@ struct request {
 	struct diff_options diff;         /* of diff */
 	struct list_options list;         /* of list */
 	enum top_by top_by;               /* of top */
+	/* of capture: what is asked instead of one */
+	struct capture_under_way under_way;
 };
 
 /* Reads argv. Returns OPTIONS_RUN and fills *ret_request; else the exit status. A mistake is logged. */

@@ -66,19 +66,6 @@ int daemon_connect(const char *database)
 	return TAKE_FD(fd);
 }
 
-/* Reads the daemon's answer, which the caller frees. -ENOENT and -ECONNREFUSED: no daemon is running. */
-static int ask_daemon(const char *database, char **ret_text)
-{
-	static const char request[] = "status\n";
-	_cleanup_close_ int fd = daemon_connect(database);
-
-	if (fd < 0)
-		return fd;
-	if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
-		return -errno;
-	return read_answer(fd, ret_text);
-}
-
 /* Splits the text into lines, in place. */
 static int parse(struct daemon_status *status)
 {
@@ -98,17 +85,34 @@ static int parse(struct daemon_status *status)
 	return status->count ? 0 : -EBADMSG;
 }
 
+int daemon_ask(int fd, const char *request, struct daemon_status *ret_answer)
+{
+	struct daemon_status answer = { 0 };
+	int result = 0;
+
+	/* the daemon may have closed the connection already, after a line that says why */
+	if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 && errno != EPIPE)
+		result = -errno;
+	if (!result)
+		result = read_answer(fd, &answer.text);
+	if (!result)
+		result = parse(&answer);
+	if (result < 0)
+		daemon_status_free(&answer);
+	else
+		*ret_answer = answer;
+	return result;
+}
+
 int daemon_status_ask(const char *database, struct daemon_status *ret_status)
 {
-	struct daemon_status status = { 0 };
-	int result = ask_daemon(database, &status.text);
+	_cleanup_close_ int fd = daemon_connect(database);
+	int result = fd < 0 ? fd : daemon_ask(fd, "status\n", ret_status);
 
-	if (!result)
-		result = parse(&status);
-	if (result < 0)
-		daemon_status_free(&status);
-	else
-		*ret_status = status;
+	if (!result && daemon_status_find(ret_status, "refused")) {
+		daemon_status_free(ret_status);
+		result = -EBUSY;
+	}
 	return result;
 }
 
@@ -135,6 +139,8 @@ const char *daemon_status_explain(int error)
 	case -ETIMEDOUT:
 	case -EAGAIN:
 		return "it does not answer: it is stopped, or has too many requests";
+	case -EBUSY:
+		return "this user asks too often; try again in a few seconds";
 	case -ECONNRESET:
 		return "it is ending; try again";
 	default:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * daemon_status.h owns asking the daemon for its status over the control socket beside the database. The
- * answer is in lines of common/status_line.h.
+ * daemon_status.h owns asking the daemon over the control socket beside the database: for its status, or for another answer
+ * of lines (common/status_line.h) after which the connection ends.
  */
 #ifndef BOURDON_REPORT_DAEMON_STATUS_H
 #define BOURDON_REPORT_DAEMON_STATUS_H
@@ -17,8 +17,8 @@ struct daemon_status {
 };
 
 /*
- * Asks the daemon of the database at `database`. 0 or -errno; -ENOENT and -ECONNREFUSED: no daemon is
- * running. The caller frees with daemon_status_free(), which also accepts a zeroed struct.
+ * Asks the daemon of the database at `database` for its status. 0 or -errno; -ENOENT and -ECONNREFUSED: no daemon is
+ * running; -EBUSY: this user asks too often. The caller frees with daemon_status_free(), which also accepts a zeroed struct.
  */
 int daemon_status_ask(const char *database, struct daemon_status *ret_status);
 void daemon_status_free(struct daemon_status *status);
@@ -27,6 +27,9 @@ void daemon_status_free(struct daemon_status *status);
  * Connects to the daemon of the database at `database`. Returns the socket, or -errno as daemon_status_ask() does.
  */
 int daemon_connect(const char *database);
+
+/* Sends the request, a whole line, on a connection, and reads the answer. 0 or -errno. The caller frees as above. */
+int daemon_ask(int fd, const char *request, struct daemon_status *ret_answer);
 
 /* The first line of this kind, or NULL. */
 const struct status_line *daemon_status_find(const struct daemon_status *status, const char *kind);

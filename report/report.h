@@ -8,6 +8,7 @@
 
 #include "common/capture_request.h"
 #include "report/activity_options.h"
+#include "report/capture_options.h"
 #include "report/database.h"
 #include "report/diff_options.h"
 #include "report/export_options.h"
@@ -51,6 +52,8 @@ struct report {
 	const struct list_options *list;         /* of list */
 	enum top_by top_by;                      /* of top */
 	bool unwell; /* set by the subcommand: it failed, or a check did; the reason was written */
+	/* of capture: what is asked instead of one */
+	const struct capture_under_way *under_way;
 };
 
 /* A capture with a loss of at least this percentage is PARTIAL. */
@@ -76,6 +79,7 @@ void page_run(struct report *report);
 void diff_run(struct report *report);
 void show_run(struct report *report);
 void capture_run(struct report *report);
+void capture_under_way_run(struct report *report);
 void doctor_run(struct report *report);
 void status_run(struct report *report);
 void symbolize_run(struct report *report);

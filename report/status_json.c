@@ -19,8 +19,8 @@ static const struct {
 /* A value of digits is a JSON number, except in fields that hold a name: a rule may be called "42" or "007". */
 static bool is_number(const char *key, const char *value)
 {
-	static const char *const texts[] = { "name", "rule",    "comm",   "cgroup",
-					     "unit", "version", "source", "path" };
+	static const char *const texts[] = { "name",    "rule",   "comm", "cgroup",   "unit",
+					     "version", "source", "path", "asked_by", "note" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (!strcmp(key, texts[i]))
@@ -29,7 +29,7 @@ static bool is_number(const char *key, const char *value)
 	       (*value != '0' || !value[1]);
 }
 
-static void print_line(FILE *out, const struct status_line *line)
+void status_print_json_line(FILE *out, const struct status_line *line)
 {
 	fputc('{', out);
 	for (size_t i = 0; i < line->count; i++) {
@@ -57,7 +57,7 @@ void status_print_json(FILE *out, const struct daemon_status *status)
 			if (strcmp(status->lines[i].kind, members[m].kind))
 				continue;
 			fputs(separator, out);
-			print_line(out, &status->lines[i]);
+			status_print_json_line(out, &status->lines[i]);
 			separator = ",\n";
 		}
 		fputc(']', out);

@@ -10,4 +10,7 @@
 /* Writes one object: for each kind of line an array, which is empty where the status has no such line. */
 void status_print_json(FILE *out, const struct daemon_status *status);
 
+/* One line as an object. */
+void status_print_json_line(FILE *out, const struct status_line *line);
+
 #endif

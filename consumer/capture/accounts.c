@@ -275,7 +275,7 @@ static int add_until(struct accounts *accounts, const struct kernel_objects *ker
 	int result = map_elements_read(kernel->map_fds[PIN_VICTIMS], sizeof(uint32_t),
 				       sizeof(struct victim_sums), read_victim, &reading);
 
-	if (!result)
+	if (!result && !scope->sums_only)
 		result = map_elements_read(kernel->map_fds[PIN_BLAME], sizeof(struct blame_key),
 					   sizeof(struct blame_sums), read_blame, &reading);
 	accounts->until_ns = to_ns;

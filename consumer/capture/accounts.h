@@ -62,6 +62,7 @@ struct accounts_scope {
 	const char *(*path)(void *user, uint64_t cgroup_id);
 	void *user;
 	bool of_processes; /* single processes were asked for */
+	bool sums_only;    /* whom they waited for is not read */
 };
 
 /* The span that the kernel's slots hold, if each is 2^more times as long as it can be. */

@@ -7,6 +7,7 @@
 #define BOURDON_CONSUMER_CAPTURE_ASKING_H
 
 #include "common/capture_request.h"
+#include "consumer/process/shares.h"
 #include "consumer/rules/rules.h"
 
 /* A process that was asked for by its id, as it was then. */
@@ -23,9 +24,10 @@ struct asking {
 	uint32_t kinds;           /* CAPTURE_* */
 	uint64_t for_ns, before_ns;
 	uint32_t uid;
-	char user[33]; /* name of the user; "": not known */
-	char *text;    /* what was asked for, as options of `bourdon capture` */
-	char *note;    /* or NULL */
+	char user[33];            /* name of the user; "": not known */
+	char *text;               /* what was asked for, as options of `bourdon capture` */
+	char *note;               /* or NULL */
+	struct share_owner owner; /* whose share it takes */
 };
 
 /* Makes it of a request, without the ids of processes. The caller frees it; NULL without memory. */

@@ -148,7 +148,10 @@ static const char *path_of_account(void *user, uint64_t cgroup_id)
 
 struct accounts_scope capture_scope_of_accounts(struct capture_scope *scope)
 {
-	return (struct accounts_scope){ covers_account, path_of_account, scope, is_of_processes(scope) };
+	return (struct accounts_scope){ .covers = covers_account,
+					.path = path_of_account,
+					.user = scope,
+					.of_processes = is_of_processes(scope) };
 }
 
 bool capture_scope_is_live(const struct capture_scope *scope, const struct sample *sample)

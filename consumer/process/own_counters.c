@@ -34,4 +34,5 @@ const char *const own_counter_names[OWN_COUNTERS] = {
 	[OWN_JOURNAL_LOST] = "journal-entries-lost",
 	[OWN_HOOK_LOST] = "hook-files-lost",
 	[OWN_METRICS_LOST] = "metrics-not-written",
+	[OWN_ASKED_TOO_OFTEN] = "requests-too-often",
 };

@@ -42,6 +42,7 @@ enum own_counter {
 	OWN_JOURNAL_LOST, /* captures whose entry it did not take: it is missing, or was full for a minute */
 	OWN_HOOK_LOST,    /* captures that the hook is not told of: their file could not be written */
 	OWN_METRICS_LOST, /* times that the file of metrics could not be written */
+	OWN_ASKED_TOO_OFTEN, /* connections that were closed: their users asked too often */
 	OWN_COUNTERS,
 };
 

@@ -148,17 +148,31 @@ static int remove_in_transaction(struct sql *sql, const char *choose, int64_t nu
 	return removed.captures ? sql_execute(sql, "PRAGMA incremental_vacuum") : result;
 }
 
-int retention_evict(struct sql *sql, struct retention_removed *ret_removed)
+/*
+ * Each capture that may go is of a group, and captures of the first group that has any go at once. A rule is one by its name:
+ * a changed rule has another id, and the same purpose.
+ */
+#define EVICTED_OF_GROUPS(last)                                                                               \
+	"WITH ended AS (SELECT capture_id, triggered_at, trigger_mode = 'manual' AS is_asked, asked_by_uid, " \
+	"ifnull(sample_count, 0) + 1 AS weight, row_number() OVER (PARTITION BY trigger_mode = 'manual', "    \
+	"rule, asked_by_uid ORDER BY state = 'complete' DESC, triggered_at DESC, capture_id DESC) = 1 AS "    \
+	"is_newest FROM capture WHERE state <> 'recording' AND trigger_mode <> 'baseline'), "                 \
+	"greedy AS (SELECT asked_by_uid FROM ended WHERE is_asked AND (SELECT 4 * sum(weight) FILTER "        \
+	"(WHERE is_asked) > sum(weight) FROM ended) GROUP BY 1 ORDER BY sum(weight) DESC, 1 LIMIT 1), "       \
+	"grouped AS (SELECT capture_id, triggered_at, CASE WHEN is_newest THEN 4 - is_asked WHEN is_asked "   \
+	"AND asked_by_uid = (SELECT asked_by_uid FROM greedy) THEN 1 ELSE 2 END AS number FROM ended) "       \
+	"INSERT INTO evicted SELECT capture_id FROM grouped WHERE number = (SELECT min(number) FROM "         \
+	"grouped WHERE number <= " last ") ORDER BY triggered_at, capture_id LIMIT (SELECT max(1, "           \
+	"count(*) / ?) FROM ended)"
+
+int retention_evict(struct sql *sql, bool last, struct retention_removed *ret_removed)
 {
-	return remove_in_transaction(
-		sql,
-		"INSERT INTO evicted SELECT capture_id FROM capture WHERE state <> 'recording' AND trigger_mode <> 'baseline' "
-		"ORDER BY triggered_at, capture_id LIMIT (SELECT max(1, count(*) / ?) FROM capture WHERE trigger_mode <> "
-		"'baseline')",
-		RETENTION_SHARE, ret_removed);
+	static const char any[] = EVICTED_OF_GROUPS("4"), spare[] = EVICTED_OF_GROUPS("3");
+
+	return remove_in_transaction(sql, last ? any : spare, RETENTION_SHARE, ret_removed);
 }
 
-/* A rule is one by its name: a changed rule has another id, and the same purpose. */
+/* A changed rule has another id, and the same purpose. */
 #define OLDEST_BASELINES(condition)                                                                          \
 	"INSERT INTO evicted SELECT c.capture_id FROM capture c WHERE c.trigger_mode = 'baseline'" condition \
 	" ORDER BY c.triggered_at, c.capture_id LIMIT (SELECT max(1, count(*) / ?) FROM capture WHERE "      \

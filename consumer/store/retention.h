@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * retention.h removes captures, oldest first, and all that nothing refers to afterwards: samples, stacks, frames,
+ * retention.h removes captures, and all that nothing refers to afterwards: samples, stacks, frames,
  * modules, threads, processes, cgroups, rules, runs and counters. Captures that are being recorded stay, as does the
  * newest run with its rules.
  */
@@ -22,12 +22,14 @@ struct retention_removed {
 };
 
 /*
- * Removes the oldest captures in one transaction, but no baselines. Finding what only they used reads the whole database, so that several
- * captures of many go at once: one in RETENTION_SHARE. Returns 0, also without a capture; or -errno, with nothing
+ * Removes captures in one transaction, but no baselines. While captures on demand have more than a quarter of all samples, the
+ * oldest of the user go who has most of these; else the oldest of all. The newest capture of each user goes only
+ * if there are no others, and that of each rule after these, with `last`. Finding what only they used reads the whole database,
+ * so that several captures of many go at once: one in RETENTION_SHARE. Returns 0, also without a capture; or -errno, with nothing
  * removed.
  */
 #define RETENTION_SHARE 32
-int retention_evict(struct sql *sql, struct retention_removed *ret_removed);
+int retention_evict(struct sql *sql, bool last, struct retention_removed *ret_removed);
 
 /* The same of baselines. Without `last`, the newest one of each rule stays. */
 int retention_evict_baselines(struct sql *sql, bool last, struct retention_removed *ret_removed);

@@ -95,9 +95,9 @@ static bool log_is_too_large(struct store *store)
 static void log_removed(const char *why, const struct retention_removed *removed)
 {
 	if (removed->captures == 1)
-		log_info("%s: capture %" PRId64 ", the oldest, was removed", why, removed->oldest);
+		log_info("%s: capture %" PRId64 " was removed", why, removed->oldest);
 	else if (removed->captures)
-		log_info("%s: the %u oldest captures, %" PRId64 " to %" PRId64 ", were removed", why,
+		log_info("%s: %u captures, from %" PRId64 " to %" PRId64 ", were removed", why,
 			 removed->captures, removed->oldest, removed->newest);
 }
 
@@ -108,11 +108,13 @@ static void log_removed_minutes(const char *why, uint32_t minutes)
 			 plural(minutes, "minute", "minutes"), plural(minutes, "was", "were"));
 }
 
-/* Removes the oldest captures that have ended. Returns -ENOENT if there is none. */
-static int evict_captures(struct store *store)
+/*
+ * Removes captures that have ended, but not the newest of each rule unless `last` says so. Returns -ENOENT if there is none.
+ */
+static int evict_captures(struct store *store, bool last)
 {
 	struct retention_removed removed;
-	int result = retention_evict(&store->sql, &removed);
+	int result = retention_evict(&store->sql, last, &removed);
 
 	if (result < 0)
 		return result;
@@ -145,8 +147,11 @@ static int evict_baselines(struct store *store, bool last)
 	return result < 0 ? result : removed.captures ? 0 : -ENOENT;
 }
 
-/* Removes what is oldest; baselines before captures. Returns -ENOENT if there is nothing. */
-static int evict_oldest(struct store *store)
+/*
+ * Removes what is oldest; baselines before captures. Without `last`, the newest captures and baselines of rules stay, and
+ * activity within its share. Returns -ENOENT if there is nothing.
+ */
+static int evict_oldest(struct store *store, bool last)
 {
 	uint64_t activity_bytes;
 	int result = activity_retention_bytes(&store->sql, &activity_bytes);
@@ -156,10 +161,10 @@ static int evict_oldest(struct store *store)
 	} else if (!result) {
 		result = evict_baselines(store, false);
 		if (result == -ENOENT)
-			result = evict_captures(store);
-		if (result == -ENOENT)
+			result = evict_captures(store, last);
+		if (result == -ENOENT && last)
 			result = evict_baselines(store, true);
-		if (result == -ENOENT)
+		if (result == -ENOENT && last)
 			result = evict_activity(store);
 	}
 	if (!result)
@@ -292,7 +297,7 @@ static int limit_size(struct store *store)
 		if (!result && used <= most)
 			break;
 		if (!result)
-			result = evict_oldest(store);
+			result = evict_oldest(store, true);
 	} while (!result);
 	if (result < 0 && result != -ENOENT)
 		return result;
@@ -664,7 +669,7 @@ static int check_migrated(struct store *store)
 /* Call it after a transaction that found the database full. Returns true if there is room to try again. */
 static bool made_room(struct store *store, int result)
 {
-	return result == -ENOSPC && eviction_helps(store) && !evict_oldest(store);
+	return result == -ENOSPC && eviction_helps(store) && !evict_oldest(store, true);
 }
 
 int store_begin_run(struct store *store, const struct manifest *manifest, const struct policy *policy,
@@ -823,8 +828,17 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 			*ret_capture_id = capture_id;
 			return 0;
 		}
-		if (!made_room(store, result))
+		if (result != -ENOSPC || !eviction_helps(store))
 			return result;
+		result = evict_oldest(store, !capture->trigger.asking);
+		if (result == -ENOENT && capture->trigger.asking) {
+			snprintf(
+				store->sql.error, sizeof(store->sql.error),
+				"only the newest captures of rules could make room; raise [database] max_size");
+			return -EFBIG;
+		}
+		if (result < 0)
+			return -ENOSPC;
 	}
 }
 

@@ -117,7 +117,7 @@ struct job {
  * The first one, a begin and a commit for each capture, minutes of activity, one reload, and the new limits of the reload before.
  * JOB_LIVE, JOB_BASELINE and those that a time calls for do not wait.
  */
-#define JOBS_MAX (1 + 2 * STORE_CAPTURES_MAX + STORE_MINUTES_MAX + 2)
+#define JOBS_MAX (1 + 2 * STORE_PLACES_MAX + STORE_MINUTES_MAX + 2)
 
 /* The process whose mmap lock a scan found held, and since when; 0: none. */
 struct holder {
@@ -163,9 +163,8 @@ struct store_thread {
 	pthread_cond_t changed;
 	struct job jobs[JOBS_MAX];
 	size_t jobs_first, jobs_count;
-	unsigned int captures;                      /* begun, and neither written nor given up */
-	uint32_t capture_rules[STORE_CAPTURES_MAX]; /* their rules' ids */
-	unsigned int minutes;                       /* of activity, handed over and not written yet */
+	struct shares captures; /* begun, and neither written nor given up; those handed over make no way */
+	unsigned int minutes;   /* of activity, handed over and not written yet */
 	bool stopping;
 	uint64_t scan_due_ns;   /* 0: no scan is wanted */
 	uint64_t scan_rest_ns;  /* until then, only captures scan */
@@ -186,7 +185,7 @@ struct store_thread {
 	struct config_errors reload_errors;
 	int reload_fd; /* eventfd */
 	/* of captures on demand; those under way and those whose result was not taken yet */
-	struct store_result results[2 * STORE_CAPTURES_MAX];
+	struct store_result results[2 * STORE_PLACES_MAX];
 	size_t results_count;
 	int results_fd;       /* eventfd */
 	struct capture *live; /* a live second that waits for its names */
@@ -213,6 +212,12 @@ static uint64_t deadline_after(struct store_thread *thread, uint64_t patience_ns
 
 	return give_up_ns && give_up_ns - NAMING_RESERVE_NS < deadline_ns ? give_up_ns - NAMING_RESERVE_NS
 									  : deadline_ns;
+}
+
+/* By which the places know a capture. */
+static uint64_t holder_of(const struct capture *capture)
+{
+	return (uintptr_t)capture;
 }
 
 static uint64_t scan_cpu_ns(const struct store_thread *thread)
@@ -421,7 +426,7 @@ static uint64_t next_scan_ns(const struct store_thread *thread)
 /* Whether processes are young, or a capture is under way. Call it with the lock. */
 static bool looks_are_wanted(const struct store_thread *thread, uint64_t now_ns)
 {
-	return thread->captures || now_ns < thread->began_ns + YOUNG_NS;
+	return thread->captures.count || now_ns < thread->began_ns + YOUNG_NS;
 }
 
 /* Wants a scan if stacks led to unknown addresses since the last look. Call it with the lock. */
@@ -507,6 +512,7 @@ static void scan_meanwhile(void *user)
 static void begin_capture(struct store_thread *thread, struct capture *capture)
 {
 	char of[CAPTURE_WHOSE_BYTES];
+	int64_t capture_id = 0;
 
 	/*
 	 * scan first, while the capture's processes are alive: they may end during the capture, or while the
@@ -514,9 +520,10 @@ static void begin_capture(struct store_thread *thread, struct capture *capture)
 	 */
 	scan_mappings(thread, true);
 	if (store_begin_capture(thread->store, &capture->trigger, capture_available_history_ns(capture),
-				&capture->capture_id))
+				&capture_id))
 		log_warning("cannot write the row of a capture of %s that has begun: %s",
 			    capture_whose(&capture->trigger, of, sizeof(of)), store_error(thread->store));
+	__atomic_store_n(&capture->capture_id, capture_id, __ATOMIC_RELAXED);
 }
 
 /* Returns true if the daemon ends. */
@@ -811,16 +818,6 @@ static void follow_settings(struct store_thread *thread)
 	thread->budget.ppm = settings.budget_ppm;
 }
 
-/* Call it with the lock. */
-static void forget_capture(struct store_thread *thread, uint32_t rule_id)
-{
-	unsigned int i = 0;
-
-	while (thread->capture_rules[i] != rule_id)
-		i++;
-	thread->capture_rules[i] = thread->capture_rules[--thread->captures];
-}
-
 /* ---- tables ahead of need ---- */
 
 /* The first processes have to do where there are very many mappings, or their files have long names. */
@@ -880,8 +877,6 @@ static void migrate(struct store_thread *thread);
 
 static void do_job(struct store_thread *thread, const struct job *job)
 {
-	uint32_t rule_id;
-
 	switch (job->kind) {
 	case JOB_RUN:
 		if (store_is_outdated(thread->store))
@@ -893,13 +888,13 @@ static void do_job(struct store_thread *thread, const struct job *job)
 		begin_capture(thread, job->capture);
 		break;
 	case JOB_COMMIT:
-		rule_id = job->capture->trigger.rule_id;
 		commit_capture(thread, job->capture);
+		/* before another capture can have the same address */
+		pthread_mutex_lock(&thread->lock);
+		shares_give(&thread->captures, holder_of(job->capture));
+		pthread_mutex_unlock(&thread->lock);
 		capture_free(job->capture);
 		heap_settle();
-		pthread_mutex_lock(&thread->lock);
-		forget_capture(thread, rule_id);
-		pthread_mutex_unlock(&thread->lock);
 		if (!thread->expire_due_ns)
 			expire(thread);
 		break;
@@ -1177,6 +1172,9 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->own_counters = settings->own_counters;
 	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	thread->results_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	thread->captures = (struct shares){ .total = STORE_CAPTURES_MAX,
+					    .of_users = STORE_CAPTURES_ASKED_MAX,
+					    .reserve = STORE_CAPTURES_RESERVE };
 	thread->files = (struct mapped_files){ .grant_socket = settings->where->grant_socket,
 					       .own_counters = settings->own_counters };
 	/* no long wait before the thread runs: the signals that end the daemon are blocked */
@@ -1267,30 +1265,30 @@ bool store_thread_has_captures(struct store_thread *thread)
 	bool has_captures;
 
 	pthread_mutex_lock(&thread->lock);
-	has_captures = thread->captures;
+	has_captures = thread->captures.count;
 	pthread_mutex_unlock(&thread->lock);
 	return has_captures;
 }
 
-/* Call it with the lock, on the draining thread. */
-static bool has_room(const struct store_thread *thread, uint32_t rule_id)
+/* Call it with the lock. */
+static bool has_room(const struct store_thread *thread, const struct share_owner *owner,
+		     struct capture **ret_loser)
 {
-	unsigned int most = !rule_id                            ? STORE_CAPTURES_ASKED_MAX
-			    : thread->in_force->rules.count > 1 ? STORE_CAPTURES_OF_A_RULE_MAX
-								: STORE_CAPTURES_MAX;
-	unsigned int of_rule = 0;
+	uint64_t loser;
+	bool room = shares_allow(&thread->captures, owner, &loser);
 
-	for (unsigned int i = 0; i < thread->captures; i++)
-		of_rule += thread->capture_rules[i] == rule_id;
-	return thread->captures < STORE_CAPTURES_MAX && of_rule < most;
+	*ret_loser =
+		(struct capture *)(uintptr_t)loser; /* NOLINT(performance-no-int-to-ptr): of holder_of() */
+	return room;
 }
 
-bool store_thread_has_room(struct store_thread *thread, uint32_t rule_id)
+bool store_thread_has_room(struct store_thread *thread, const struct share_owner *owner,
+			   struct capture **ret_loser)
 {
 	bool room;
 
 	pthread_mutex_lock(&thread->lock);
-	room = has_room(thread, rule_id);
+	room = has_room(thread, owner, ret_loser);
 	pthread_mutex_unlock(&thread->lock);
 	return room;
 }
@@ -1313,16 +1311,18 @@ void store_thread_add_baseline(struct store_thread *thread, struct capture *base
 	pthread_mutex_unlock(&thread->lock);
 }
 
-bool store_thread_begin(struct store_thread *thread, struct capture *capture)
+bool store_thread_begin(struct store_thread *thread, struct capture *capture, const struct share_owner *owner,
+			struct capture **ret_loser)
 {
 	bool room;
 
 	pthread_mutex_lock(&thread->lock);
-	room = has_room(thread, capture->trigger.rule_id);
+	room = has_room(thread, owner, ret_loser);
 	if (room) {
 		give_up_baseline(thread);
 		atomic_store(&thread->hurry, true);
-		thread->capture_rules[thread->captures++] = capture->trigger.rule_id;
+		shares_make_way(&thread->captures, holder_of(*ret_loser));
+		shares_take(&thread->captures, owner, holder_of(capture));
 		add_job(thread, (struct job){ .kind = JOB_BEGIN, .capture = capture });
 	}
 	pthread_mutex_unlock(&thread->lock);
@@ -1332,6 +1332,7 @@ bool store_thread_begin(struct store_thread *thread, struct capture *capture)
 void store_thread_commit(struct store_thread *thread, struct capture *capture)
 {
 	pthread_mutex_lock(&thread->lock);
+	shares_fix(&thread->captures, holder_of(capture));
 	add_job(thread, (struct job){ .kind = JOB_COMMIT, .capture = capture });
 	pthread_mutex_unlock(&thread->lock);
 }

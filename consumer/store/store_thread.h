@@ -11,6 +11,7 @@
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/process/own_usage.h"
+#include "consumer/process/shares.h"
 #include "consumer/rules/configuration.h"
 #include "consumer/store/store.h"
 #include "consumer/unwind/unwind_tables.h"
@@ -58,23 +59,32 @@ void store_thread_end_run(struct store_thread *thread);
 #define STORE_CAPTURES_MAX 8
 
 /*
- * Of one rule, if there are others: the pressure of its many cgroups must not keep another rule from capturing. A
- * capture keeps its place until it has its names, which takes long on a busy host.
+ * Of one rule, if there are others and nothing else has a place: the pressure of its many cgroups must not keep another rule
+ * from capturing. A capture keeps its place until it has its names, which takes long on a busy host.
  */
 #define STORE_CAPTURES_OF_A_RULE_MAX (STORE_CAPTURES_MAX / 2)
 
-/* On demand: they must not keep rules from capturing either. */
+/* On demand: of all users, and of root besides. They must not keep rules from capturing either. */
 #define STORE_CAPTURES_ASKED_MAX STORE_CAPTURES_OF_A_RULE_MAX
 
-/* Whether a capture of this rule, 0 for one on demand, may begin: ask before the work of beginning it. */
-bool store_thread_has_room(struct store_thread *thread, uint32_t rule_id);
+/* Further places, for root and for rules that have no capture (shares.h). */
+#define STORE_CAPTURES_RESERVE 2
+#define STORE_PLACES_MAX (STORE_CAPTURES_MAX + STORE_CAPTURES_RESERVE)
+
+/*
+ * Whether a capture of this owner may begin: ask before the work of beginning it. *ret_loser is a capture that then has to
+ * end, or NULL.
+ */
+bool store_thread_has_room(struct store_thread *thread, const struct share_owner *owner,
+			   struct capture **ret_loser);
 
 /*
  * Announces a capture that has just begun: the thread scans the mappings and writes the capture's row. The
  * thread reads only capture->trigger and covered_from_ns, which do not change any more, and writes
- * capture_id. Returns false if too many captures, or too many of its rule, are under way or waiting.
+ * capture_id. Returns false as store_thread_has_room() does; else the caller ends *ret_loser, if that is not NULL.
  */
-bool store_thread_begin(struct store_thread *thread, struct capture *capture);
+bool store_thread_begin(struct store_thread *thread, struct capture *capture, const struct share_owner *owner,
+			struct capture **ret_loser);
 
 /* Whether a capture was begun and is neither written nor given up. */
 bool store_thread_has_captures(struct store_thread *thread);

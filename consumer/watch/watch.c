@@ -84,10 +84,39 @@ bool watch_is_captured(const struct watch *watch, uint64_t now_ns)
 	return now_ns < watch->covered_until_ns;
 }
 
-bool watch_is_worse(const struct watch *watch, uint64_t observed_us, uint64_t now_ns)
+bool watch_is_worse(const struct watch *watch, uint64_t observed_us, uint64_t own_us, uint64_t now_ns)
 {
-	return !watch_is_captured(watch, now_ns) && watch->extensions < WATCH_EXTENSIONS_MAX &&
-	       observed_us >= WATCH_WORSE_TIMES * watch->peak_us;
+	if (watch_is_captured(watch, now_ns) || watch->extensions >= WATCH_EXTENSIONS_MAX)
+		return false;
+	if (own_us == WATCH_NOT_KNOWN || watch->own_peak_us == WATCH_NOT_KNOWN)
+		return observed_us >= WATCH_WORSE_TIMES * watch->peak_us;
+	return own_us >= watch->trigger->stall_us && own_us >= WATCH_WORSE_TIMES * watch->own_peak_us;
+}
+
+void watch_note_own(struct watch *watch, uint64_t own_us)
+{
+	if (own_us != WATCH_NOT_KNOWN &&
+	    (watch->own_peak_us == WATCH_NOT_KNOWN || own_us > watch->own_peak_us))
+		watch->own_peak_us = own_us;
+}
+
+void watch_note_end(struct watch *watch, uint64_t observed_us, uint64_t own_us, uint64_t now_ns)
+{
+	uint32_t shorter;
+
+	if (watch_is_captured(watch, now_ns)) {
+		watch->covered_until_ns = now_ns;
+		watch->quiet_until_ns = now_ns + watch->rule->cooldown_ns;
+	}
+	if (own_us == WATCH_NOT_KNOWN)
+		return;
+	if (own_us >= observed_us / WATCH_LITTLE) {
+		watch->of_others = 0;
+		return;
+	}
+	shorter = watch->of_others < WATCH_SHORTER_BITS ? WATCH_SHORTER_BITS - watch->of_others : 0;
+	watch->of_others++;
+	watch->quiet_until_ns = now_ns + (watch->rule->cooldown_ns >> shorter);
 }
 
 void watch_note_stall(struct watch *watch, uint64_t observed_us, uint64_t now_ns)
@@ -117,11 +146,15 @@ void watch_suppress(struct watch *watch)
 	watch->suppressed_all++;
 }
 
-void watch_cool_down(struct watch *watch, uint64_t observed_us, uint64_t now_ns)
+void watch_cool_down(struct watch *watch, uint64_t observed_us, uint64_t own_us, uint64_t now_ns)
 {
 	watch->extensions = watch_is_quiet(watch, now_ns) ? watch->extensions + 1 : 0;
+	/* it was left alone for a whole cooldown */
+	if (now_ns >= watch->quiet_until_ns + watch->rule->cooldown_ns)
+		watch->of_others = 0;
 	watch->suppressed = 0;
 	watch->peak_us = observed_us;
+	watch->own_peak_us = own_us;
 	watch->covered_until_ns = now_ns + watch->rule->capture_ns;
 	watch->quiet_until_ns = watch->covered_until_ns + watch->rule->cooldown_ns;
 }

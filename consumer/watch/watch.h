@@ -39,8 +39,10 @@ struct watch {
 	uint64_t quiet_until_ns; /* end of the cooldown, CLOCK_MONOTONIC */
 	/* of its last capture: when that ends, and the largest stall in a window that it sees */
 	uint64_t covered_until_ns, peak_us;
-	uint32_t extensions; /* captures that began within a cooldown, since the last that did not */
-	uint64_t fired_ns;   /* sampled: when it last fired */
+	uint64_t own_peak_us; /* the same of what its targets waited; WATCH_NOT_KNOWN */
+	uint32_t extensions;  /* captures that began within a cooldown, since the last that did not */
+	uint32_t of_others;   /* captures in a row in which its targets had little part */
+	uint64_t fired_ns;    /* sampled: when it last fired */
 	uint64_t fired, suppressed_all;
 	uint64_t suppressed; /* triggers without a capture since its last capture */
 };
@@ -65,12 +67,23 @@ int watch_upgrade(struct watch *watch, int fd, int epoll, struct closer *closer)
 void watch_close(struct watch *watch, int epoll, struct closer *closer);
 
 /*
- * A cooldown does not hide worse pressure: a stall so many times as long as the longest that the last capture saw begins a
- * capture within the cooldown, which then starts anew. That happens so often at most before a cooldown has passed without
- * a capture, because whoever makes the pressure could go on doubling it.
+ * A cooldown does not hide worse pressure: where the watch's targets wait so many times as long as in the worst window of the
+ * last capture, a capture begins within the cooldown, which then starts anew. The time is that of all their threads, by the
+ * kernel's accounts (recorder.c): what strangers in the same cgroup wait is no measure. Where it is not known, the stall is. That
+ * happens so often at most before a cooldown has passed without a capture, because whoever makes the pressure could go on
+ * doubling it.
  */
 #define WATCH_WORSE_TIMES 2U
 #define WATCH_EXTENSIONS_MAX 3U
+#define WATCH_NOT_KNOWN UINT64_MAX
+
+/*
+ * A capture whose targets waited for less than 1 / WATCH_LITTLE of the stall that fired is about strangers: the cooldown that
+ * follows is an eighth of the rule's. It doubles with each such capture that follows within a cooldown, up to the whole,
+ * because strangers could have captures made without end.
+ */
+#define WATCH_LITTLE 4U
+#define WATCH_SHORTER_BITS 3U
 
 /* Whether the watch is in its cooldown: a crossed threshold then begins no capture, unless the stall is worse. */
 bool watch_is_quiet(const struct watch *watch, uint64_t now_ns);
@@ -78,8 +91,20 @@ bool watch_is_quiet(const struct watch *watch, uint64_t now_ns);
 /* Whether its last capture is under way. */
 bool watch_is_captured(const struct watch *watch, uint64_t now_ns);
 
-/* Whether this stall, in the window that ends now, begins a capture within the cooldown. */
-bool watch_is_worse(const struct watch *watch, uint64_t observed_us, uint64_t now_ns);
+/*
+ * Whether this stall, in the window that ends now, begins a capture within the cooldown. `own_us` is what the targets waited
+ * meanwhile, or WATCH_NOT_KNOWN.
+ */
+bool watch_is_worse(const struct watch *watch, uint64_t observed_us, uint64_t own_us, uint64_t now_ns);
+
+/* Notes what the targets waited in a window that the last capture sees. WATCH_NOT_KNOWN changes nothing. */
+void watch_note_own(struct watch *watch, uint64_t own_us);
+
+/*
+ * Call it when its capture has ended, perhaps before its time. `own_us` is what the targets waited in all of it, or
+ * WATCH_NOT_KNOWN; `observed_us` is the stall that had fired.
+ */
+void watch_note_end(struct watch *watch, uint64_t observed_us, uint64_t own_us, uint64_t now_ns);
 
 /* Notes the stall in the window that ends now, or the part of it that the last capture has seen. Call it before watch_is_worse(). */
 void watch_note_stall(struct watch *watch, uint64_t observed_us, uint64_t now_ns);
@@ -89,9 +114,9 @@ void watch_suppress(struct watch *watch);
 
 /*
  * Starts the cooldown at `now_ns`, when a capture has begun: the time of the capture and then the rule's cooldown.
- * `observed_us` is the stall that fired.
+ * `observed_us` is the stall that fired, `own_us` what the targets waited meanwhile, or WATCH_NOT_KNOWN.
  */
-void watch_cool_down(struct watch *watch, uint64_t observed_us, uint64_t now_ns);
+void watch_cool_down(struct watch *watch, uint64_t observed_us, uint64_t own_us, uint64_t now_ns);
 
 /* Reads the stall total. Returns 0, or -errno: the cgroup is gone, or PSI was switched off for it. */
 int watch_read(const struct watch *watch, uint64_t *ret_total_us);

@@ -75,7 +75,7 @@ static bool is_wanted(const void *user, uint32_t position)
 	return watch->trigger == wanted->trigger && watch->cgroup_id == wanted->cgroup_id && !watch->gone;
 }
 
-static struct watch *find(const struct watches *watches, uint64_t cgroup_id, const struct trigger *trigger)
+struct watch *watches_find(const struct watches *watches, uint64_t cgroup_id, const struct trigger *trigger)
 {
 	struct wanted wanted = { watches, cgroup_id, trigger };
 	uint32_t found = hash_index_find(&watches->index, hash_of(cgroup_id, trigger), is_wanted, &wanted);
@@ -470,7 +470,7 @@ static int admit(struct watches *watches, const struct candidate *candidate, boo
 					   .fd = -EBADF,
 					   .walk = candidate->walk };
 
-		if (!find(watches, candidate->cgroup_id, described.trigger))
+		if (!watches_find(watches, candidate->cgroup_id, described.trigger))
 			result = add_watch(watches, &described);
 	}
 	return result;
@@ -482,7 +482,7 @@ static uint32_t meet_all(struct watches *watches, const struct rule *rule, uint6
 	uint32_t missing = 0;
 
 	for (size_t i = 0; i < rule->triggers_count; i++) {
-		struct watch *known = find(watches, cgroup_id, &rule->triggers[i]);
+		struct watch *known = watches_find(watches, cgroup_id, &rule->triggers[i]);
 
 		missing += !known;
 		if (known && known->walk != walk)
@@ -591,7 +591,7 @@ static void let_go_all(struct watches *watches, const struct watch *one)
 	uint64_t cgroup_id = one->cgroup_id;
 
 	for (size_t i = 0; i < rule->triggers_count; i++) {
-		struct watch *watch = find(watches, cgroup_id, &rule->triggers[i]);
+		struct watch *watch = watches_find(watches, cgroup_id, &rule->triggers[i]);
 
 		if (watch)
 			let_go(watches, watch);

@@ -72,6 +72,9 @@ void watches_limit(struct watches *watches, const struct watch_limits *limits);
 /* Call it when epoll reports that the answer to this call can be read. */
 void watches_answer(struct watches *watches, struct grant_call *call, uint64_t now_ns);
 
+/* The watch of a trigger of the rules in force on this cgroup, or on the whole system (0); or NULL. */
+struct watch *watches_find(const struct watches *watches, uint64_t cgroup_id, const struct trigger *trigger);
+
 /* The number of watches, without the closed ones that watches_sweep() will free. */
 uint32_t watches_live(const struct watches *watches);
 

@@ -12,6 +12,7 @@ source "$BATS_TEST_DIRNAME/screen.bash"
 SCREEN_SECONDS=60
 
 MEMBER=(setpriv --reuid 54321 --regid 54321 --groups "$TEST_GROUP" --bounding-set=-all --inh-caps=-all)
+ANOTHER=(setpriv --reuid 54323 --regid 54323 --groups "$TEST_GROUP" --bounding-set=-all --inh-caps=-all)
 STRANGER=(setpriv --reuid 54322 --regid 54322 --clear-groups --bounding-set=-all --inh-caps=-all)
 
 setup() {
@@ -111,7 +112,7 @@ has_samples() {
 	[ "$(rows)" = "$before" ]
 }
 
-@test "root and members of the group may watch, and nobody else; four at once" {
+@test "root and members of the group may watch, and nobody else; four at once, and each user a share of them" {
 	load
 	daemon_start
 	start three_hot
@@ -135,16 +136,21 @@ has_samples() {
 	await 60 test -s "$WORK/root.json"
 	grep -qE '^Uid:	65534	' "/proc/$root/status"
 	grep -qE '^CapEff:	0+$' "/proc/$root/status"
-	for i in 1 2 3; do
+	# a user has half of what the others leave
+	for i in 1 2; do
 		live --json > "$WORK/$i.json" &
 		CHILDREN+=("$!")
 		await 60 test -s "$WORK/$i.json"
 	done
+	local second=$!
 	run live --once
 	[ "$status" -eq 1 ]
 	[[ $output == *'try again later'* ]]
-	kill "$root"
-	wait "$root" || true
+	"${ANOTHER[@]}" "$WORK/bourdon" --db "$DB" top --live --json > "$WORK/3.json" &
+	CHILDREN+=("$!")
+	await 60 test -s "$WORK/3.json"
+	kill "$root" "$second"
+	wait "$root" "$second" || true
 	await 60 live --once
 	await_status 30 '.daemon[0].pid'
 }

@@ -13,7 +13,9 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 uint64_t patience(void)
@@ -28,6 +30,13 @@ uint64_t patience(void)
 const char *no_root(void)
 {
 	return geteuid() ? "only root can run it" : NULL;
+}
+
+void connect_as(uid_t uid)
+{
+	/* the system call, because libc's function changes all threads */
+	ck_assert_int_eq((int)syscall(SYS_setresuid, -1, uid, -1), 0);
+	setfsuid(0);
 }
 
 const char *no_bpf(void)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * Like ck_assert(), which sends a message to the parent process each time and is too slow for a million
@@ -63,6 +64,11 @@ const char *no_root(void);
 const char *no_bpf(void);
 const char *no_pressure(void);
 const char *no_cgroup2(void);
+
+/*
+ * Whoever this thread connects to from now on sees this user; what it opens, it opens as before. Only root can: end with 0.
+ */
+void connect_as(uid_t uid);
 
 void skip_note(const char *file, const char *function, const char *why);
 

@@ -219,6 +219,22 @@ void simulation_was_off(struct simulation *simulation, const struct simulated_pr
 	fake_ring_write(&simulation->offcpu[cpu], &sample);
 }
 
+/* As bpf/accounts.bpf.c, with slots of the shortest length. */
+void simulation_waited(struct simulation *simulation, const struct simulated_process *process,
+		       unsigned int account, uint64_t ns)
+{
+	uint64_t number = simulation->now_ns >> ACCOUNT_SLOT_BITS, of_slot = number << ACCOUNT_SLOT_NS_BITS;
+	struct victim_sums sums = { .cgroup_id = process->cgroup_id };
+	__u64 *slot = &sums.slots[account][number % ACCOUNT_SLOTS];
+
+	memcpy(sums.comm, process->comm, sizeof(sums.comm));
+	fake_kernel_get(&simulation->kernel, PIN_VICTIMS, &process->tgid, &sums);
+	if (*slot >> ACCOUNT_SLOT_NS_BITS != of_slot >> ACCOUNT_SLOT_NS_BITS)
+		*slot = of_slot;
+	*slot += ns;
+	fake_kernel_put(&simulation->kernel, PIN_VICTIMS, &process->tgid, &sums);
+}
+
 /* ---- processes ---- */
 
 struct simulated_process *simulation_begin(struct simulation *simulation, uint32_t tgid, const char *comm,
@@ -604,6 +620,16 @@ int simulation_connect(struct simulation *simulation, const char *line)
 		 simulation->state_dir);
 	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	ck_assert_int_eq((int)write(fd, line, strlen(line)), (int)strlen(line));
+	return fd;
+}
+
+int simulation_connect_as(struct simulation *simulation, uid_t uid, const char *line)
+{
+	int fd;
+
+	connect_as(uid);
+	fd = simulation_connect(simulation, line);
+	connect_as(0);
 	return fd;
 }
 

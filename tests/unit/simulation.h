@@ -117,6 +117,10 @@ void simulation_put_on(struct simulation *simulation, struct simulated_process *
 void simulation_was_off(struct simulation *simulation, const struct simulated_process *process, int cpu,
 			uint64_t ns, uint8_t stall);
 
+/* Its threads waited so long at this time, of one slot of the accounts: ACCOUNT_QUEUED, say. With 0 the programs know it alone. */
+void simulation_waited(struct simulation *simulation, const struct simulated_process *process,
+		       unsigned int account, uint64_t ns);
+
 /* ---- what there is to see ---- */
 
 /* What was logged so far. Valid until the next call. */
@@ -128,6 +132,9 @@ uint64_t simulation_counted(struct simulation *simulation, enum own_counter coun
 
 /* Connects to the control socket and sends a line; the daemon answers when it takes its turns. */
 int simulation_connect(struct simulation *simulation, const char *line);
+
+/* The same of another user, who is a member of the daemon's group. Only root can. */
+int simulation_connect_as(struct simulation *simulation, uid_t uid, const char *line);
 
 /* What came over the connection so far; "" for nothing. Valid until the next call. */
 const char *simulation_answer(int client);

@@ -92,7 +92,7 @@ static const char *path(void *user, uint64_t cgroup_id)
 	return cgroup_id == 3 ? "/batch" : cgroup;
 }
 
-static const struct accounts_scope scope = { covers, path, NULL, false };
+static const struct accounts_scope scope = { .covers = covers, .path = path };
 
 /* A capture whose accounts are those that a test adds by its reading. */
 struct accounts_fixture {
@@ -427,7 +427,7 @@ static bool covers_one(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgr
 
 START_TEST(a_single_process_counts_without_its_siblings)
 {
-	static const struct accounts_scope one = { covers_one, path, NULL, true };
+	static const struct accounts_scope one = { .covers = covers_one, .path = path, .of_processes = true };
 	struct accounts_fixture fixture;
 	struct blame_rows rows;
 	const uint32_t tgids[] = { 0, 10, 11 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows how often captures may be asked for: a burst, then at a rate; one user does not use up what the others have; and
- * many users together are bounded, too.
+ * Shows how often users may ask: a burst, then at a rate; one user does not use up what the others have; many users together
+ * are bounded, too; and root has a budget whatever the others use.
  */
 #include "consumer/ask_limit.h"
 #include "tests/unit/helpers.h"
@@ -21,7 +21,7 @@ static uint32_t ask(struct ask_limit *limit, uint32_t uid, uint32_t times, uint6
 
 START_TEST(a_burst_and_then_a_rate)
 {
-	struct ask_limit limit = { 0 };
+	struct ask_limit limit = ASK_LIMIT;
 	uint32_t later = 0;
 
 	ck_assert_uint_eq(ask(&limit, 1000, 200, START), ASK_BURST);
@@ -37,7 +37,7 @@ END_TEST
 
 START_TEST(one_user_leaves_the_others_theirs)
 {
-	struct ask_limit limit = { 0 };
+	struct ask_limit limit = ASK_LIMIT;
 
 	ck_assert_uint_eq(ask(&limit, 0, 200, START), ASK_BURST);
 	ck_assert_uint_eq(ask(&limit, 1000, 200, START), ASK_BURST);
@@ -49,7 +49,7 @@ END_TEST
 /* A user whose budget made room for another one's has it whole again: all together, nobody gains by that. */
 START_TEST(many_users_together_are_bounded)
 {
-	struct ask_limit limit = { 0 };
+	struct ask_limit limit = ASK_LIMIT;
 	uint32_t allowed = 0;
 
 	for (uint32_t uid = 1; uid <= 1000; uid++)
@@ -62,10 +62,21 @@ START_TEST(many_users_together_are_bounded)
 }
 END_TEST
 
+START_TEST(users_who_use_up_the_budget_of_all_leave_root_its_own)
+{
+	struct ask_limit limit = ASK_LIMIT;
+
+	for (uint32_t uid = 1000; uid < 1000 + ASK_ALL; uid++)
+		ck_assert_uint_eq(ask(&limit, uid, ASK_BURST, START), ASK_BURST);
+	ck_assert_uint_eq(ask(&limit, 2000, 1, START), 0);
+	ck_assert_uint_eq(ask(&limit, 0, 200, START), ASK_BURST);
+}
+END_TEST
+
 /* A refused request costs nothing. */
 START_TEST(what_is_refused_is_not_charged)
 {
-	struct ask_limit limit = { 0 };
+	struct ask_limit limit = ASK_LIMIT;
 
 	ask(&limit, 1000, 1000000, START);
 	ck_assert_uint_eq(ask(&limit, 1000, 1, START + ASK_EVERY_NS), 1);
@@ -81,6 +92,7 @@ SUITE(ask_limit)
 	tcase_add_test(limit, a_burst_and_then_a_rate);
 	tcase_add_test(limit, one_user_leaves_the_others_theirs);
 	tcase_add_test(limit, many_users_together_are_bounded);
+	tcase_add_test(limit, users_who_use_up_the_budget_of_all_leave_root_its_own);
 	tcase_add_test(limit, what_is_refused_is_not_charged);
 	suite_add_tcase(suite, limit);
 	return suite;

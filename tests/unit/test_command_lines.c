@@ -124,6 +124,10 @@ static const struct mistake mistakes[] = {
 	{ BOURDON, "capture --all --pid 1 --for 1s", "stand alone" },
 	{ BOURDON, "capture --all --for 1s --format svg", "--format 'svg' is unknown" },
 	{ BOURDON, "capture --cgroup ../etc --for 1s", "--cgroup" },
+	{ BOURDON, "capture --who --all", "give one of them, alone" },
+	{ BOURDON, "capture --end 1 --who", "give one of them, alone" },
+	{ BOURDON, "capture --end 0", "--end '0' is not a capture's ID" },
+	{ BOURDON, "capture --who --format top", "--who takes no other --format than json" },
 
 	{ BOURDON, "threads --once --hz 0", "--hz" },
 	{ BOURDON, "threads --once --hz 101", "--hz" },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shows, with clients in this process, that the control socket answers each whole line, refuses every other, tells once that
- * a client has left, and is stopped by none: idle ones, those that do not read, and more than there are places for.
+ * a client has left, and is stopped by none: idle ones, those that do not read, those that send or ask without end, and more
+ * than there are places for.
  */
 #include "common/capture_request.h"
 #include "common/cleanup.h"
@@ -257,8 +258,6 @@ START_TEST(a_capture_is_talked_about_to_its_end)
 	/* the time for a line does not run while a capture does */
 	server.now_ns += 3600 * SECOND;
 	control_tick(server.control, server.now_ns);
-	say(fd, "whatever it says now is of no interest\n");
-	expect(&server, fd, "", false);
 	ck_assert_uint_eq(server.leaves, 0);
 	/* it ends its capture, and hears the result */
 	shutdown(fd, SHUT_WR);
@@ -380,15 +379,17 @@ START_TEST(idle_clients_lose_their_places)
 			say(idle[i], "stat");
 		serve(&server);
 	}
+	/* the oldest of them makes way for the next one */
 	fd = client_connect(&server);
 	say(fd, "status\n");
-	expect(&server, fd, "", false); /* there is no place for it */
+	expect(&server, fd, server.status, true);
+	expect(&server, idle[0], "", true);
+	expect(&server, idle[1], "", false);
 	server.now_ns += 2 * SECOND - 1;
 	control_tick(server.control, server.now_ns);
-	expect(&server, fd, "", false);
+	expect(&server, idle[1], "", false);
 	server.now_ns += 1;
 	control_tick(server.control, server.now_ns);
-	expect(&server, fd, server.status, true);
 	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
 		expect(&server, idle[i], "", true);
 		close(idle[i]);
@@ -424,6 +425,154 @@ START_TEST(a_late_event_is_not_that_of_the_next_client)
 		control_event(server.control, place, late[i], server.now_ns);
 	say(fd, "status\n");
 	expect(&server, fd, server.status, true);
+	server_stop(&server);
+}
+END_TEST
+
+static int client_connect_as(const struct server *server, uid_t uid)
+{
+	int fd;
+
+	connect_as(uid);
+	fd = client_connect(server);
+	connect_as(0);
+	return fd;
+}
+
+#define ALICE 54321
+#define BOB 54322
+
+/* Those of a user who holds as many as it can delay nobody: it loses its own. */
+START_TEST(idle_clients_of_one_user_delay_no_other)
+{
+	struct server server;
+	int idle[40], status;
+	bool ended;
+
+	SKIP_IF(no_root());
+	server_start(&server);
+	status = client_connect_as(&server, BOB); /* is about to ask */
+	serve(&server);
+	for (size_t i = 0; i < ARRAY_SIZE(idle); i++) {
+		idle[i] = client_connect_as(&server, ALICE);
+		serve(&server);
+	}
+	say(status, "status\n");
+	expect(&server, status, server.status, true);
+	close(status);
+	for (int i = 0; i < 2; i++) {
+		status = i ? client_connect(&server) : client_connect_as(&server, BOB);
+		say(status, "status\n");
+		expect(&server, status, server.status, true);
+		close(status);
+	}
+	/* it has half of the places */
+	for (size_t i = 0; i < ARRAY_SIZE(idle); i++) {
+		free(hear(&server, idle[i], &ended));
+		ck_assert(ended == (i < ARRAY_SIZE(idle) - CONTROL_CLIENTS / 2));
+		close(idle[i]);
+	}
+	server_stop(&server);
+}
+END_TEST
+
+/* Whoever waits for a capture makes no way. */
+START_TEST(a_flood_ends_no_conversation)
+{
+	struct server server;
+	_cleanup_close_ int capture = -EBADF;
+	int idle[40];
+
+	SKIP_IF(no_root());
+	server_start(&server);
+	capture = client_connect_as(&server, ALICE);
+	say(capture, "capture\n");
+	serve(&server);
+	for (size_t i = 0; i < ARRAY_SIZE(idle); i++) {
+		idle[i] = client_connect_as(&server, ALICE);
+		serve(&server);
+	}
+	control_say(server.control, server.asked, "progress\n");
+	expect(&server, capture, "progress\n", false);
+	ck_assert_uint_eq(server.leaves, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(idle); i++)
+		close(idle[i]);
+	server_stop(&server);
+}
+END_TEST
+
+/* It is dropped with the first byte behind its request: what it sends is not read. */
+START_TEST(a_client_that_sends_without_end)
+{
+	static char text[1 << 16];
+	struct server server;
+	_cleanup_close_ int fd = -EBADF;
+	size_t sent = 0;
+	ssize_t now;
+	bool ended;
+
+	server_start(&server);
+	fd = client_connect(&server);
+	say(fd, "capture\n");
+	serve(&server);
+	ck_assert_uint_eq(server.asks, 1);
+	memset(text, 'a', sizeof(text));
+	while (sent < 64UL << 20 && (now = send(fd, text, sizeof(text), MSG_NOSIGNAL | MSG_DONTWAIT)) > 0) {
+		sent += (size_t)now;
+		serve(&server);
+	}
+	ck_assert_uint_lt(sent, 1UL << 20);
+	free(hear(&server, fd, &ended));
+	ck_assert(ended);
+	ck_assert_uint_eq(server.leaves, 1);
+	ck_assert_uint_eq(own_counted(&server.counters, OWN_ASKED_REFUSED), 1);
+	server_stop(&server);
+}
+END_TEST
+
+static unsigned int ask_often(struct server *server, uid_t uid, unsigned int times, const char *line,
+			      const char *expected)
+{
+	unsigned int heard_so = 0;
+
+	for (unsigned int i = 0; i < times; i++) {
+		int fd = client_connect_as(server, uid);
+		_cleanup_free_ char *heard = NULL;
+		bool ended;
+
+		serve(server);
+		send(fd, line, strlen(line), MSG_NOSIGNAL); /* it may be closed already */
+		heard = hear(server, fd, &ended);
+		ck_assert(ended);
+		heard_so += !strcmp(heard, expected);
+		close(fd);
+	}
+	return heard_so;
+}
+
+START_TEST(a_flood_of_requests_is_charged_to_its_user)
+{
+	static const char invalid[] = "refused\twhy=this bourdond does not know such a request\n",
+			  often[] = "refused\twhy=" CONTROL_TOO_OFTEN "\n";
+	struct server server;
+	char *log;
+	int saved;
+
+	SKIP_IF(no_root());
+	server_start(&server);
+	saved = log_divert();
+	ck_assert_uint_eq(ask_often(&server, ALICE, 64, "nonsense\n", invalid), 64);
+	ck_assert_uint_eq(ask_often(&server, ALICE, 100, "nonsense\n", often), 100);
+	ck_assert_uint_eq(own_counted(&server.counters, OWN_ASKED_TOO_OFTEN), 100);
+	log = log_diverted(saved);
+	ck_assert_ptr_nonnull(strstr(log, "uid 54321 asks on the control socket too often"));
+	ck_assert_ptr_null(strstr(strstr(log, "uid 54321") + 1, "uid 54321"));
+	free(log);
+	/* others are answered, and so is the user when it has paused */
+	ck_assert_uint_eq(ask_often(&server, BOB, 1, "status\n", server.status), 1);
+	ck_assert_uint_eq(ask_often(&server, 0, 1000, "status\n", server.status), 1000);
+	server.now_ns += SECOND;
+	ck_assert_uint_eq(ask_often(&server, ALICE, 17, "status\n", server.status), 16);
 	server_stop(&server);
 }
 END_TEST
@@ -517,6 +666,10 @@ SUITE(control)
 	tcase_add_test(control, a_client_that_reads_late_has_its_result);
 	tcase_add_test(control, idle_clients_lose_their_places);
 	tcase_add_test(control, a_late_event_is_not_that_of_the_next_client);
+	tcase_add_test(control, idle_clients_of_one_user_delay_no_other);
+	tcase_add_test(control, a_flood_ends_no_conversation);
+	tcase_add_test(control, a_client_that_sends_without_end);
+	tcase_add_test(control, a_flood_of_requests_is_charged_to_its_user);
 	tcase_add_test(control, more_clients_than_places);
 	tcase_add_test(control, who_may_ask);
 	suite_add_tcase(suite, control);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shows what becomes of a request for a capture: the lines that its client reads, what the programs are told, what is recorded,
- * and when it ends; and which requests are refused. The client is connected to the daemon's socket.
+ * and when it ends; which requests are refused, and how users and rules share the places. The client is connected to the
+ * daemon's socket.
  */
 #include "common/cleanup.h"
 #include "consumer/ask_limit.h"
@@ -35,19 +36,44 @@ static void start(struct host *host)
 	simulation_run(simulation, 10 * SECOND);
 }
 
-/* Asks for processes, for so many ms and before. Returns the client. */
-static int ask(struct host *host, const char *whom, uint64_t for_ms, uint64_t before_ms)
+/* The line that asks for processes, for so many ms and before. The caller frees. */
+static char *line_of(const char *whom, uint64_t for_ms, uint64_t before_ms)
 {
-	_cleanup_free_ char *line = NULL;
-	int client;
+	char *line = NULL;
 
 	ck_assert_int_ge(asprintf(&line, "capture\tfor_ns=%" PRIu64 "\tbefore_ns=%" PRIu64 "\tkinds=%u\t%s\n",
 				  for_ms * MS, before_ms * MS, CAPTURE_ON_CPU | CAPTURE_OFF_CPU, whom),
 			 0);
-	client = simulation_connect(&host->simulation, line);
+	return line;
+}
+
+/* Returns the client. */
+static int ask(struct host *host, const char *whom, uint64_t for_ms, uint64_t before_ms)
+{
+	_cleanup_free_ char *line = line_of(whom, for_ms, before_ms);
+	int client = simulation_connect(&host->simulation, line);
+
 	simulation_settle(&host->simulation);
 	return client;
 }
+
+static int say_as(struct host *host, uid_t uid, const char *line)
+{
+	int client = simulation_connect_as(&host->simulation, uid, line);
+
+	simulation_settle(&host->simulation);
+	return client;
+}
+
+static int ask_as(struct host *host, uid_t uid, const char *whom, uint64_t for_ms)
+{
+	_cleanup_free_ char *line = line_of(whom, for_ms, 0);
+
+	return say_as(host, uid, line);
+}
+
+#define ALICE 54321
+#define BOB 54322
 
 static void expect_answer(int client, const char *expected)
 {
@@ -276,7 +302,7 @@ START_TEST(a_few_are_served_at_once_and_the_others_are_refused)
 		expect_answer_has(clients[i], "begun\t");
 	expect_answer_has(
 		clients[STORE_CAPTURES_ASKED_MAX],
-		"why=as many captures as may be asked for at once are under way or wait to be written; try again later\n");
+		"why=as many captures as may be asked for at once are under way or wait to be written; 'bourdon capture --who' lists yours, --end ends one\n");
 	simulation_run(&host.simulation, 5 * SECOND);
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
 		close(clients[i]);
@@ -339,6 +365,138 @@ START_TEST(a_rule_fires_while_captures_on_demand_take_all_their_places)
 }
 END_TEST
 
+/* ---- shares ---- */
+
+#define POOL "[rule pool]\ncomm = pool\ncpu.some = 200ms/2s\nhistory = 2s\ncapture = 60s\ncooldown = 60s\n"
+
+/* One user asks for hours, a rule fires in many cgroups; then another rule fires, and root asks. */
+START_TEST(captures_of_others_leave_places_to_a_rule_and_to_root)
+{
+	struct host host;
+	struct simulation *simulation = &host.simulation;
+	int clients[4], client;
+	unsigned int begun = 0;
+
+	SKIP_IF(no_root());
+	simulation_make(simulation, POOL SHOP, NULL, 1024);
+	simulation_make_cgroup(simulation, "/shop");
+	simulation_start(simulation);
+	simulation_begin(simulation, 201, "shop", "/shop");
+	for (unsigned int i = 1; i <= 4; i++) {
+		char path[16];
+
+		snprintf(path, sizeof(path), "/%u", i);
+		simulation_make_cgroup(simulation, path);
+		simulation_begin(simulation, 300 + i, "pool", path);
+	}
+	simulation_run(simulation, 10 * SECOND);
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
+		clients[i] = ask_as(&host, ALICE, "all=1", 3600000);
+		begun += !strncmp(simulation_answer(clients[i]), "begun\t", 6);
+	}
+	ck_assert_uint_eq(begun, 2);
+	for (unsigned int i = 1; i <= 4; i++) {
+		char path[16];
+
+		snprintf(path, sizeof(path), "/%u", i);
+		simulation_press(simulation, path, PSI_CPU, 300000);
+	}
+	simulation_run(simulation, 2 * SECOND);
+	simulation_press(simulation, "/shop", PSI_CPU, 300000);
+	simulation_run(simulation, 5 * SECOND);
+	expect_count(&simulation->database, "capture WHERE rule = 'shop' AND state = 'complete'", 1);
+	client = ask(&host, "all=1", 1000, 0);
+	expect_answer_has(client, "begun\t");
+	simulation_run(simulation, 5 * SECOND);
+	expect_answer_has(client, "stored\t");
+	close(client);
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
+		close(clients[i]);
+	simulation_run(simulation, 2 * SECOND);
+	simulation_free(simulation);
+}
+END_TEST
+
+START_TEST(who_has_most_makes_way_and_is_told)
+{
+	struct host host;
+	int alice[2], others[3];
+
+	SKIP_IF(no_root());
+	start(&host);
+	for (size_t i = 0; i < ARRAY_SIZE(alice); i++)
+		alice[i] = ask_as(&host, ALICE, "pids=101", 3600000);
+	others[0] = ask_as(&host, BOB, "pids=101", 60000);
+	others[1] = ask_as(&host, BOB + 1, "pids=101", 60000);
+	expect_answer_has(alice[1], "begun\t");
+	simulation_run(&host.simulation, SECOND);
+	others[2] = ask_as(&host, BOB + 2, "pids=101", 60000);
+	expect_answer_has(others[2], "begun\t");
+	simulation_run(&host.simulation, SECOND);
+	/* the newer one is kept as far as it came, the older one goes on */
+	expect_answer_has(alice[1], "ended\twhy=it made way for another one\nrecorded\t");
+	simulation_run(&host.simulation, 2 * SECOND);
+	expect_rows(
+		&host.simulation.database,
+		"SELECT capture_id, (ended_at - triggered_at) / 1000000 FROM capture WHERE state = 'complete'",
+		"2|1000\n");
+	expect_logged(&host.simulation,
+		      "a capture of uid 54321 ends early and is kept: it makes way for one of uid 54324\n");
+	for (size_t i = 0; i < 3; i++)
+		close(others[i]);
+	close(alice[0]);
+	close(alice[1]);
+	simulation_run(&host.simulation, 2 * SECOND);
+	simulation_free(&host.simulation);
+}
+END_TEST
+
+START_TEST(who_sees_and_ends_what_it_asked_for_and_root_all)
+{
+	struct host host;
+	int alice, bob, client;
+
+	SKIP_IF(no_root());
+	start(&host);
+	alice = ask_as(&host, ALICE, "pids=101\tnote=one", 3600000);
+	bob = ask_as(&host, BOB, "pids=102", 60000);
+	expect_answer_has(alice, "begun\t");
+	client = say_as(&host, ALICE, "who\n");
+	expect_answer(client, "asked\tcapture_id=1\tuid=54321\tbegan_at=1700000010000000000\t"
+			      "until_at=1700003610000000000\tsamples=0\tasked_by=uid 54321\t"
+			      "asked_for=--pid 101 --for 3600s\tnote=one\nwho\n");
+	ck_assert(has_ended(client));
+	close(client);
+	client = say_as(&host, 0, "who\n");
+	expect_answer_has(client, "uid=54322\t");
+	close(client);
+	/* another user's is none */
+	client = say_as(&host, BOB, "end\tid=1\n");
+	expect_answer(client,
+		      "refused\twhy=no capture on demand of this user has that ID and is under way\n");
+	close(client);
+	client = say_as(&host, BOB, "end\tid=7\n");
+	expect_answer_has(client, "refused\twhy=no capture on demand of this user has that ID");
+	close(client);
+	simulation_run(&host.simulation, 2500 * MS);
+	client = say_as(&host, BOB, "end\tid=2\n");
+	expect_answer(client, "ended\n");
+	close(client);
+	client = say_as(&host, 0, "end\tid=1\n");
+	expect_answer(client, "ended\n");
+	close(client);
+	simulation_run(&host.simulation, 2 * SECOND);
+	expect_answer_has(alice, "ended\twhy=ended by root (uid 0)\nrecorded\t");
+	expect_captures(&host, "manual|complete|10000|2500\nmanual|complete|10000|2500\n");
+	client = say_as(&host, 0, "who\n");
+	expect_answer(client, "who\n");
+	close(client);
+	close(alice);
+	close(bob);
+	simulation_free(&host.simulation);
+}
+END_TEST
+
 /* ---- the end ---- */
 
 START_TEST(a_daemon_that_ends_tells_its_clients_and_keeps_what_it_has)
@@ -384,7 +542,8 @@ SUITE(ondemand)
 {
 	Suite *suite = suite_create("ondemand");
 	TCase *requests = simulation_case("requests"), *refused = simulation_case("refusals"),
-	      *limits = simulation_case("limits"), *ends = simulation_case("ends");
+	      *limits = simulation_case("limits"), *shares = simulation_case("shares"),
+	      *ends = simulation_case("ends");
 
 	tcase_add_test(requests, a_process_is_captured_for_the_time_asked_for);
 	tcase_add_test(requests, before_has_what_a_process_did_before_anybody_asked);
@@ -398,6 +557,10 @@ SUITE(ondemand)
 	tcase_add_test(limits, who_asks_too_often_is_refused);
 	tcase_add_test(limits, a_rule_fires_while_captures_on_demand_take_all_their_places);
 	suite_add_tcase(suite, limits);
+	tcase_add_test(shares, captures_of_others_leave_places_to_a_rule_and_to_root);
+	tcase_add_test(shares, who_has_most_makes_way_and_is_told);
+	tcase_add_test(shares, who_sees_and_ends_what_it_asked_for_and_root_all);
+	suite_add_tcase(suite, shares);
 	tcase_add_test(ends, a_daemon_that_ends_tells_its_clients_and_keeps_what_it_has);
 	tcase_add_test(ends, a_daemon_that_starts_wants_nobody);
 	suite_add_tcase(suite, ends);

@@ -444,6 +444,68 @@ START_TEST(a_trigger_within_its_own_capture_begins_none)
 }
 END_TEST
 
+/* A stranger in the cgroup makes all of the pressure that fires; then the target itself waits. */
+START_TEST(strangers_do_not_use_up_the_cooldown_of_a_rule)
+{
+	struct simulation simulation;
+	struct simulated_process *nginx;
+
+	simulation_make(&simulation, WEB, NULL, 1024);
+	simulation_make_cgroup(&simulation, "/web");
+	simulation_start(&simulation);
+	nginx = simulation_begin(&simulation, 101, "nginx", "/web");
+	simulation_waited(&simulation, nginx, ACCOUNT_QUEUED, 0);
+	simulation_run(&simulation, 10 * SECOND);
+	press(&simulation, "/web", 1900);
+	simulation_run(&simulation, 5 * SECOND);
+	expect_captures(&simulation, "web|complete|11000|3000\n");
+	simulation_run(&simulation, 2 * SECOND);
+	press(&simulation, "/web", 300); /* the stranger's, again */
+	simulation_run(&simulation, 2 * SECOND);
+	expect_count(&simulation.database, "capture", 1);
+	simulation_waited(&simulation, nginx, ACCOUNT_QUEUED, 300 * MS);
+	press(&simulation, "/web", 300);
+	simulation_run(&simulation, 5 * SECOND);
+	expect_captures(&simulation, "web|complete|11000|3000\nweb|complete|20000|3000\n");
+	expect_logged(
+		&simulation,
+		"rule web fired: cpu some stalled 300 ms in 2000 ms (/web); its threads waited 300 ms, worse than the 0 ms that its last capture saw\n");
+	/* its own stall begins a whole cooldown, which another one of the same strength does not break, nor the stranger's */
+	simulation_run(&simulation, 20 * SECOND);
+	simulation_waited(&simulation, nginx, ACCOUNT_QUEUED, 300 * MS);
+	press(&simulation, "/web", 1900);
+	simulation_run(&simulation, 5 * SECOND);
+	expect_count(&simulation.database, "capture", 2);
+	simulation_waited(&simulation, nginx, ACCOUNT_QUEUED, 700 * MS);
+	press(&simulation, "/web", 1900);
+	simulation_run(&simulation, 5 * SECOND);
+	expect_count(&simulation.database, "capture", 3);
+	simulation_free(&simulation);
+}
+END_TEST
+
+/* Their captures become rare, as if each had a whole cooldown. */
+START_TEST(strangers_cannot_have_captures_without_end)
+{
+	struct simulation simulation;
+	struct simulated_process *nginx;
+
+	simulation_make(&simulation, WEB, NULL, 1024);
+	simulation_make_cgroup(&simulation, "/web");
+	simulation_start(&simulation);
+	nginx = simulation_begin(&simulation, 101, "nginx", "/web");
+	simulation_waited(&simulation, nginx, ACCOUNT_QUEUED, 0);
+	simulation_run(&simulation, 10 * SECOND);
+	for (int i = 0; i < 140; i++) {
+		press(&simulation, "/web", 1900);
+		simulation_run(&simulation, 2 * SECOND);
+	}
+	/* cooldowns of 7.5, 15, 30 and 60 s */
+	expect_count(&simulation.database, "capture", 7);
+	simulation_free(&simulation);
+}
+END_TEST
+
 /* ---- several rules ---- */
 
 static void start_two(struct simulation *simulation)
@@ -568,7 +630,7 @@ START_TEST(captures_beyond_the_limit_are_suppressed_and_said)
 	ck_assert_uint_eq(simulation_counted(&simulation, OWN_SUPPRESSED), 12 - STORE_CAPTURES_MAX);
 	expect_logged(
 		&simulation,
-		"rule pool fired, but no capture could begin: too many captures, or too many of this rule, are under way or wait to be written\n");
+		"rule pool fired, but no capture could begin: the rule has its share of the captures that may be under way or wait to be written\n");
 	/* without a cooldown: what was suppressed fires when there is room */
 	simulation_run(&simulation, 10 * SECOND);
 	press_all(&simulation, 9, 12);
@@ -982,6 +1044,8 @@ SUITE(recorder)
 	tcase_add_test(cooldown, worse_pressure_begins_a_capture_within_the_cooldown);
 	tcase_add_test(cooldown, pressure_that_grows_for_ever_begins_three_more_captures);
 	tcase_add_test(cooldown, a_trigger_within_its_own_capture_begins_none);
+	tcase_add_test(cooldown, strangers_do_not_use_up_the_cooldown_of_a_rule);
+	tcase_add_test(cooldown, strangers_cannot_have_captures_without_end);
 	suite_add_tcase(suite, cooldown);
 	tcase_add_test(several, two_rules_at_once_have_a_capture_each_of_their_own);
 	tcase_add_test(several, a_rule_fires_while_another_one_is_captured);

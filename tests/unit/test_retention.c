@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that captures go oldest first, by age and by number, with all that only they referred to, and that the captures
- * which stay lose nothing.
+ * Shows that captures go oldest first, by age and by number, with all that only they referred to; that the captures which stay
+ * lose nothing; and that those on demand leave room to those of rules.
  */
 #include "common/clock.h"
 #include "consumer/store/retention.h"
@@ -266,7 +266,7 @@ START_TEST(one_in_thirty_two_goes_at_once)
 	for (int i = 0; i < cases[_i].captures; i++)
 		commit_of_age(&fixture, capture, (1000 - i) * HOUR);
 	ck_assert_int_eq(sql_open(&sql, fixture.path), 0);
-	ck_assert_int_eq(retention_evict(&sql, &removed), 0);
+	ck_assert_int_eq(retention_evict(&sql, true, &removed), 0);
 	ck_assert_uint_eq(removed.captures, (uint32_t)cases[_i].gone);
 	ck_assert_int_eq(removed.oldest, 1);
 	ck_assert_int_eq(removed.newest, cases[_i].gone);
@@ -274,6 +274,134 @@ START_TEST(one_in_thirty_two_goes_at_once)
 	expect_rows(&fixture, "SELECT ifnull(min(capture_id), 2) FROM capture",
 		    (char[]){ (char)('1' + cases[_i].gone), '\n', '\0' });
 	sql_close(&sql);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* ---- captures on demand ---- */
+
+static const char whose[] =
+	"SELECT group_concat(capture_id || ifnull(rule, asked_by_uid), ' ') FROM (SELECT * FROM capture "
+	"ORDER BY capture_id)";
+
+/* A capture that the user asked for, or with `rule` the rule's, that old. */
+static int commit_asked(struct store_fixture *fixture, struct dice *dice, uint32_t stacks, uint32_t uid,
+			const char *rule, int64_t age_ns)
+{
+	const struct capture_request request = { .everyone = true, .kinds = CAPTURE_ON_CPU };
+	_cleanup_capture_ struct capture *capture = large_capture(dice, stacks);
+	struct resolved resolved;
+	struct stored_verdict verdict;
+	int64_t capture_id;
+	int result;
+
+	capture->trigger.triggered_at = clock_wall_ns() - age_ns;
+	if (rule) {
+		snprintf(capture->trigger.rule, sizeof(capture->trigger.rule), "%s", rule);
+	} else {
+		capture->trigger.mode = TRIGGER_MANUAL;
+		capture->trigger.rule_id = 0;
+		capture->trigger.asking = asking_new(&request);
+		ck_assert_ptr_nonnull(capture->trigger.asking);
+		capture->trigger.asking->uid = uid;
+	}
+	resolve_by_hand(capture, false, "aa", &resolved);
+	result = store_commit_capture(fixture->store, capture, &resolved, fixture->mappings, &capture_id,
+				      &verdict);
+	resolved_free(&resolved);
+	return result;
+}
+
+static void expect_evicted(struct sql *sql, const struct store_fixture *fixture, bool last,
+			   const char *const *after, size_t count)
+{
+	struct retention_removed removed;
+
+	for (size_t i = 0; i < count; i++) {
+		ck_assert_int_eq(retention_evict(sql, last, &removed), 0);
+		ck_assert_uint_eq(removed.captures, 1);
+		expect_rows(fixture, whose, after[i]);
+	}
+}
+
+/* Those of the user who has most go first; the newest of each user before those of rules, which go last of all. */
+START_TEST(captures_on_demand_go_first_and_the_newest_of_each_rule_last)
+{
+	static const char *const before_last[] = { "1web 2web 3all 51 62 71 80\n",
+						   "1web 2web 3all 62 71 80\n",
+						   "2web 3all 62 71 80\n",
+						   "2web 3all 71 80\n",
+						   "2web 3all 80\n",
+						   "2web 3all\n" };
+	static const char *const at_last[] = { "3all\n", "NULL\n" };
+	struct dice dice = dice_new(94);
+	struct sql sql = { .give_up_ns = NULL };
+	struct retention_removed removed;
+	struct store_fixture fixture;
+
+	store_fixture_start(&fixture);
+	sql.give_up_ns = &fixture.give_up_ns;
+	ck_assert_int_eq(commit_asked(&fixture, &dice, 20, 0, "web", 9 * HOUR), 0);
+	ck_assert_int_eq(commit_asked(&fixture, &dice, 20, 0, "web", 8 * HOUR), 0);
+	ck_assert_int_eq(commit_asked(&fixture, &dice, 20, 0, "all", 7 * HOUR), 0);
+	ck_assert_int_eq(commit_asked(&fixture, &dice, 20, 1, NULL, 6 * HOUR), 0);
+	ck_assert_int_eq(commit_asked(&fixture, &dice, 20, 1, NULL, 5 * HOUR), 0);
+	ck_assert_int_eq(commit_asked(&fixture, &dice, 20, 2, NULL, 4 * HOUR), 0);
+	ck_assert_int_eq(commit_asked(&fixture, &dice, 20, 1, NULL, 3 * HOUR), 0);
+	ck_assert_int_eq(commit_asked(&fixture, &dice, 20, 0, NULL, 2 * HOUR), 0);
+	run_sql(&fixture, "UPDATE capture SET sample_count = 1000");
+	ck_assert_int_eq(sql_open(&sql, fixture.path), 0);
+	expect_evicted(&sql, &fixture, false, before_last, ARRAY_SIZE(before_last));
+	ck_assert_int_eq(retention_evict(&sql, false, &removed), 0);
+	ck_assert_uint_eq(removed.captures, 0);
+	expect_evicted(&sql, &fixture, true, at_last, ARRAY_SIZE(at_last));
+	sql_close(&sql);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* As long as they are few, they are kept as long as those of rules. */
+START_TEST(few_captures_on_demand_stay)
+{
+	static const char *const after[] = { "2web 3web 4web 5web 6web 7web 8web 91 101\n",
+					     "3web 4web 5web 6web 7web 8web 91 101\n" };
+	struct dice dice = dice_new(95);
+	struct sql sql = { .give_up_ns = NULL };
+	struct store_fixture fixture;
+
+	store_fixture_start(&fixture);
+	sql.give_up_ns = &fixture.give_up_ns;
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(commit_asked(&fixture, &dice, 20, 0, "web", (20 - i) * HOUR), 0);
+	ck_assert_int_eq(commit_asked(&fixture, &dice, 20, 1, NULL, 2 * HOUR), 0);
+	ck_assert_int_eq(commit_asked(&fixture, &dice, 20, 1, NULL, HOUR), 0);
+	run_sql(&fixture, "UPDATE capture SET sample_count = 1000");
+	ck_assert_int_eq(sql_open(&sql, fixture.path), 0);
+	expect_evicted(&sql, &fixture, false, after, ARRAY_SIZE(after));
+	sql_close(&sql);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* However many users ask. */
+START_TEST(captures_on_demand_never_push_out_the_newest_of_a_rule)
+{
+	struct dice dice = dice_new(96);
+	struct store_fixture fixture;
+	uint32_t asked = 0, evicted = 0;
+
+	store_fixture_start_limited(&fixture, 2 * MIB);
+	ck_assert_int_eq(commit_asked(&fixture, &dice, 20, 0, "web", 100 * HOUR), 0);
+	while (evicted < 5) {
+		int saved = log_divert(), result = commit_asked(&fixture, &dice, 100, 1 + asked % 4, NULL,
+								(int64_t)(9999 - asked) * (int64_t)SECOND);
+
+		free(log_diverted(saved));
+		ck_assert_msg(!result, "capture %u: %d, %s", asked, result, store_error(fixture.store));
+		asked++;
+		evicted = 1 + asked - (uint32_t)number(&fixture, "SELECT count(*) FROM capture");
+		expect_rows(&fixture, "SELECT capture_id FROM capture WHERE rule = 'web'", "1\n");
+	}
 	store_fixture_free(&fixture);
 }
 END_TEST
@@ -366,7 +494,7 @@ START_TEST(a_full_database_keeps_captures_and_one_baseline_of_each_rule)
 	for (size_t i = 0; i < ARRAY_SIZE(after); i++) {
 		ck_assert_int_eq(retention_evict_baselines(&sql, false, &removed), 0);
 		if (!removed.captures)
-			ck_assert_int_eq(retention_evict(&sql, &removed), 0);
+			ck_assert_int_eq(retention_evict(&sql, true, &removed), 0);
 		if (!removed.captures)
 			ck_assert_int_eq(retention_evict_baselines(&sql, true, &removed), 0);
 		ck_assert_uint_eq(removed.captures, 1);
@@ -479,6 +607,9 @@ SUITE(retention)
 	suite_add_tcase(suite, age);
 	tcase_set_timeout(number, 60);
 	tcase_add_loop_test(number, one_in_thirty_two_goes_at_once, 0, 5);
+	tcase_add_test(number, captures_on_demand_go_first_and_the_newest_of_each_rule_last);
+	tcase_add_test(number, few_captures_on_demand_stay);
+	tcase_add_test(number, captures_on_demand_never_push_out_the_newest_of_a_rule);
 	suite_add_tcase(suite, number);
 	tcase_set_timeout(baselines, 60);
 	tcase_add_test(baselines, baselines_are_kept_for_so_long);

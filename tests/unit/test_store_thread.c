@@ -140,6 +140,24 @@ static struct capture *capture_of(struct simulation *simulation, uint32_t rule_i
 	return made;
 }
 
+static const struct share_owner rule = { .kind = SHARE_OF_RULE, .id = 1, .is_alone = true },
+				root = { .kind = SHARE_OF_ROOT };
+
+static bool has_room(struct simulation *simulation, const struct share_owner *owner)
+{
+	struct capture *loser;
+
+	return store_thread_has_room(simulation->store, owner, &loser) && !loser;
+}
+
+static void begin(struct simulation *simulation, struct capture *capture, const struct share_owner *owner)
+{
+	struct capture *loser;
+
+	ck_assert(store_thread_begin(simulation->store, capture, owner, &loser));
+	ck_assert_ptr_null(loser);
+}
+
 /* A rule that is alone may have all places; each counts until its capture is written. */
 START_TEST(places_are_taken_until_a_capture_is_written)
 {
@@ -149,22 +167,22 @@ START_TEST(places_are_taken_until_a_capture_is_written)
 	start(&simulation, NULL);
 	simulation.store_stands = true;
 	for (size_t i = 0; i < STORE_CAPTURES_MAX; i++) {
-		ck_assert(store_thread_has_room(simulation.store, 1));
+		ck_assert(has_room(&simulation, &rule));
 		captures[i] = capture_of(&simulation, 1);
-		ck_assert(store_thread_begin(simulation.store, captures[i]));
+		begin(&simulation, captures[i], &rule);
 	}
-	ck_assert(!store_thread_has_room(simulation.store, 1));
-	ck_assert(!store_thread_has_room(simulation.store, 0));
+	ck_assert(!has_room(&simulation, &rule));
+	ck_assert(!has_room(&simulation, &root));
 	while (store_thread_turn(simulation.store))
 		;
-	ck_assert(!store_thread_has_room(simulation.store, 1));
+	ck_assert(!has_room(&simulation, &rule));
 	for (size_t i = 0; i < STORE_CAPTURES_MAX; i++) {
 		capture_end(captures[i], simulation.now_ns, false);
 		store_thread_commit(simulation.store, captures[i]);
 	}
-	ck_assert(!store_thread_has_room(simulation.store, 1));
+	ck_assert(!has_room(&simulation, &rule));
 	ck_assert(store_thread_turn(simulation.store));
-	ck_assert(store_thread_has_room(simulation.store, 1));
+	ck_assert(has_room(&simulation, &rule));
 	simulation.store_stands = false;
 	simulation_settle(&simulation);
 	expect_count(&simulation.database, "capture WHERE state = 'complete'", STORE_CAPTURES_MAX);
@@ -181,12 +199,12 @@ START_TEST(captures_on_demand_leave_places_to_rules)
 	start(&simulation, NULL);
 	simulation.store_stands = true;
 	for (size_t i = 0; i < ARRAY_SIZE(captures); i++) {
-		ck_assert(store_thread_has_room(simulation.store, 0));
+		ck_assert(has_room(&simulation, &root));
 		captures[i] = capture_of(&simulation, 0);
-		ck_assert(store_thread_begin(simulation.store, captures[i]));
+		begin(&simulation, captures[i], &root);
 	}
-	ck_assert(!store_thread_has_room(simulation.store, 0));
-	ck_assert(store_thread_has_room(simulation.store, 1));
+	ck_assert(!has_room(&simulation, &root));
+	ck_assert(has_room(&simulation, &rule));
 	simulation_kill(&simulation);
 	for (size_t i = 0; i < ARRAY_SIZE(captures); i++)
 		capture_free(captures[i]);

@@ -170,7 +170,7 @@ START_TEST(watches_of_vanished_cgroups_are_removed)
 	watch_suppress(fixture.watches.watches[0]);
 	watch_suppress(fixture.watches.watches[0]);
 	ck_assert_uint_eq(fixture.watches.watches[0]->suppressed, 2);
-	watch_cool_down(fixture.watches.watches[0], 77777, now_ns);
+	watch_cool_down(fixture.watches.watches[0], 77777, WATCH_NOT_KNOWN, now_ns);
 	ck_assert_uint_eq(fixture.watches.watches[0]->suppressed, 0);
 	ck_assert_uint_eq(fixture.watches.watches[0]->suppressed_all, 2);
 	ck_assert(watch_is_quiet(fixture.watches.watches[0], cool_ns - 1));
@@ -327,7 +327,7 @@ START_TEST(refused_cgroups_are_watched_when_room_comes)
 	fixture.watches.space.has_news = false;
 	watches_retry(&fixture.watches, path_of, &last);
 	ck_assert_uint_eq(last, 0); /* no work without news */
-	watch_cool_down(fixture.watches.watches[0], 77777, now_ns);
+	watch_cool_down(fixture.watches.watches[0], 77777, WATCH_NOT_KNOWN, now_ns);
 	add_cgroups(&fixture, rules.rules, 3, 7, 2);
 	watches_prune(&fixture.watches, 2,
 		      now_ns); /* the cooldown of a cgroup without targets does not hold its room */
@@ -516,12 +516,12 @@ START_TEST(a_stall_twice_as_long_breaks_the_cooldown_once_the_capture_is_over)
 {
 	struct watch watch = { .rule = &cooled };
 
-	watch_cool_down(&watch, 100000, 1000 * SECOND);
+	watch_cool_down(&watch, 100000, WATCH_NOT_KNOWN, 1000 * SECOND);
 	ck_assert(watch_is_quiet(&watch, 1069 * SECOND) && !watch_is_quiet(&watch, 1070 * SECOND));
 	/* while it is under way, the capture sees the worse stall itself */
-	ck_assert(!watch_is_worse(&watch, 2000000, 1009 * SECOND));
-	ck_assert(!watch_is_worse(&watch, 199999, 1010 * SECOND));
-	ck_assert(watch_is_worse(&watch, 200000, 1010 * SECOND));
+	ck_assert(!watch_is_worse(&watch, 2000000, WATCH_NOT_KNOWN, 1009 * SECOND));
+	ck_assert(!watch_is_worse(&watch, 199999, WATCH_NOT_KNOWN, 1010 * SECOND));
+	ck_assert(watch_is_worse(&watch, 200000, WATCH_NOT_KNOWN, 1010 * SECOND));
 }
 END_TEST
 
@@ -529,14 +529,14 @@ START_TEST(what_the_capture_has_seen_is_the_measure)
 {
 	struct watch watch = { .rule = &cooled };
 
-	watch_cool_down(&watch, 100000, 1000 * SECOND);
+	watch_cool_down(&watch, 100000, WATCH_NOT_KNOWN, 1000 * SECOND);
 	watch_note_stall(&watch, 600000, 1004 * SECOND);
 	watch_note_stall(&watch, 50000, 1006 * SECOND);
-	ck_assert(!watch_is_worse(&watch, 1199999, 1020 * SECOND));
-	ck_assert(watch_is_worse(&watch, 1200000, 1020 * SECOND));
+	ck_assert(!watch_is_worse(&watch, 1199999, WATCH_NOT_KNOWN, 1020 * SECOND));
+	ck_assert(watch_is_worse(&watch, 1200000, WATCH_NOT_KNOWN, 1020 * SECOND));
 	/* what came after it and began no capture is no measure: pressure that grows slowly is not hidden either */
 	watch_note_stall(&watch, 1100000, 1030 * SECOND);
-	ck_assert(watch_is_worse(&watch, 1200000, 1040 * SECOND));
+	ck_assert(watch_is_worse(&watch, 1200000, WATCH_NOT_KNOWN, 1040 * SECOND));
 }
 END_TEST
 
@@ -549,7 +549,7 @@ START_TEST(a_window_that_fills_is_no_worse_pressure)
 		for (uint64_t before_us = 20000; before_us < 1000000; before_us += 70000) {
 			struct watch watch = { .rule = &brief, .window.window_ns = window_s * SECOND };
 
-			watch_cool_down(&watch, before_us, 1000 * SECOND);
+			watch_cool_down(&watch, before_us, WATCH_NOT_KNOWN, 1000 * SECOND);
 			for (uint64_t ms = 1; ms <= 20000; ms += 333) {
 				uint64_t stalled_us = before_us + ms * 1000,
 					 now_ns = 1000 * SECOND + ms * 1000000;
@@ -557,7 +557,7 @@ START_TEST(a_window_that_fills_is_no_worse_pressure)
 				if (stalled_us > window_s * 1000000)
 					stalled_us = window_s * 1000000;
 				watch_note_stall(&watch, stalled_us, now_ns);
-				HOLDS(!watch_is_worse(&watch, stalled_us, now_ns));
+				HOLDS(!watch_is_worse(&watch, stalled_us, WATCH_NOT_KNOWN, now_ns));
 			}
 		}
 }
@@ -568,13 +568,13 @@ START_TEST(pressure_that_comes_as_the_capture_ends_is_not_taken_for_seen)
 {
 	struct watch watch = { .rule = &cooled, .window.window_ns = 2 * SECOND };
 
-	watch_cool_down(&watch, 100000, 1000 * SECOND);
+	watch_cool_down(&watch, 100000, WATCH_NOT_KNOWN, 1000 * SECOND);
 	watch_note_stall(&watch, 0, 1009 * SECOND);
 	watch_note_stall(&watch, 500000, 1010 * SECOND + SECOND / 2);
 	ck_assert_uint_eq(watch.peak_us, 100000);
-	ck_assert(watch_is_worse(&watch, 500000, 1010 * SECOND + SECOND / 2));
+	ck_assert(watch_is_worse(&watch, 500000, WATCH_NOT_KNOWN, 1010 * SECOND + SECOND / 2));
 	watch_note_stall(&watch, 2000000, 1012 * SECOND);
-	ck_assert(watch_is_worse(&watch, 2000000, 1012 * SECOND));
+	ck_assert(watch_is_worse(&watch, 2000000, WATCH_NOT_KNOWN, 1012 * SECOND));
 }
 END_TEST
 
@@ -583,20 +583,82 @@ START_TEST(a_cooldown_breaks_so_often_and_no_more)
 	struct watch watch = { .rule = &cooled };
 	uint64_t now_ns = 1000 * SECOND, observed_us = 1000;
 
-	watch_cool_down(&watch, observed_us, now_ns);
+	watch_cool_down(&watch, observed_us, WATCH_NOT_KNOWN, now_ns);
 	for (uint32_t i = 0; i < WATCH_EXTENSIONS_MAX; i++) {
 		now_ns += 20 * SECOND;
 		observed_us *= WATCH_WORSE_TIMES;
-		ck_assert(watch_is_worse(&watch, observed_us, now_ns));
-		watch_cool_down(&watch, observed_us, now_ns);
+		ck_assert(watch_is_worse(&watch, observed_us, WATCH_NOT_KNOWN, now_ns));
+		watch_cool_down(&watch, observed_us, WATCH_NOT_KNOWN, now_ns);
 	}
 	ck_assert(watch_is_quiet(&watch, now_ns + 69 * SECOND));
-	ck_assert(!watch_is_worse(&watch, 1000 * observed_us, now_ns + 20 * SECOND));
+	ck_assert(!watch_is_worse(&watch, 1000 * observed_us, WATCH_NOT_KNOWN, now_ns + 20 * SECOND));
 	/* a cooldown that has passed counts anew */
 	now_ns += 70 * SECOND;
 	ck_assert(!watch_is_quiet(&watch, now_ns));
-	watch_cool_down(&watch, 1000, now_ns);
-	ck_assert(watch_is_worse(&watch, 2000, now_ns + 20 * SECOND));
+	watch_cool_down(&watch, 1000, WATCH_NOT_KNOWN, now_ns);
+	ck_assert(watch_is_worse(&watch, 2000, WATCH_NOT_KNOWN, now_ns + 20 * SECOND));
+}
+END_TEST
+
+/* What strangers wait in the same cgroup is no measure of what the targets do. */
+START_TEST(what_the_targets_waited_breaks_the_cooldown)
+{
+	static const struct trigger trigger = { .stall_us = 300000, .window_us = 2000000 };
+	struct watch watch = { .rule = &cooled, .trigger = &trigger };
+
+	watch_cool_down(&watch, 2000000, 0, 1000 * SECOND);
+	watch_note_own(&watch, WATCH_NOT_KNOWN);
+	/* below the threshold it is none, however little it was before */
+	ck_assert(!watch_is_worse(&watch, 2000000, 299999, 1020 * SECOND));
+	ck_assert(watch_is_worse(&watch, 2000000, 300000, 1020 * SECOND));
+	watch_note_own(&watch, 400000);
+	watch_note_own(&watch, 100000);
+	ck_assert(!watch_is_worse(&watch, 2000000, 799999, 1020 * SECOND));
+	ck_assert(watch_is_worse(&watch, 2000000, 800000, 1020 * SECOND));
+	/* pressure that is worse for others alone is not worse */
+	ck_assert(!watch_is_worse(&watch, 8000000, 400000, 1020 * SECOND));
+	/* where it is not known, the pressure has to do */
+	ck_assert(watch_is_worse(&watch, 4000000, WATCH_NOT_KNOWN, 1020 * SECOND));
+	ck_assert(!watch_is_worse(&watch, 2000000, WATCH_NOT_KNOWN, 1020 * SECOND));
+}
+END_TEST
+
+START_TEST(a_capture_of_strangers_begins_a_short_cooldown)
+{
+	struct watch watch = { .rule = &cooled };
+	uint64_t now_ns = 1000 * SECOND;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		uint64_t expected_ns = cooled.cooldown_ns / 8 << (i < 3 ? i : 3);
+
+		watch_cool_down(&watch, 1000000, 0, now_ns);
+		now_ns += cooled.capture_ns;
+		watch_note_end(&watch, 1000000, 249999, now_ns);
+		ck_assert(watch_is_quiet(&watch, now_ns + expected_ns - 1));
+		ck_assert(!watch_is_quiet(&watch, now_ns + expected_ns));
+		now_ns += expected_ns;
+	}
+	/* they left the rule alone for as long: it begins anew */
+	now_ns += cooled.cooldown_ns;
+	watch_cool_down(&watch, 1000000, 0, now_ns);
+	watch_note_end(&watch, 1000000, 0, now_ns + cooled.capture_ns);
+	ck_assert(!watch_is_quiet(&watch, now_ns + cooled.capture_ns + cooled.cooldown_ns / 8));
+	/* a capture in which the targets had their part has a whole cooldown */
+	now_ns += 20 * SECOND;
+	watch_cool_down(&watch, 1000000, 250000, now_ns);
+	watch_note_end(&watch, 1000000, 250000, now_ns + cooled.capture_ns);
+	ck_assert(watch_is_quiet(&watch, now_ns + cooled.capture_ns + cooled.cooldown_ns - 1));
+}
+END_TEST
+
+START_TEST(a_capture_that_makes_way_leaves_a_cooldown_and_no_more)
+{
+	struct watch watch = { .rule = &cooled };
+
+	watch_cool_down(&watch, 1000000, WATCH_NOT_KNOWN, 1000 * SECOND);
+	watch_note_end(&watch, 1000000, WATCH_NOT_KNOWN, 1002 * SECOND);
+	ck_assert(!watch_is_captured(&watch, 1002 * SECOND));
+	ck_assert(watch_is_quiet(&watch, 1062 * SECOND - 1) && !watch_is_quiet(&watch, 1062 * SECOND));
 }
 END_TEST
 
@@ -625,6 +687,9 @@ SUITE(watches)
 	tcase_add_test(cooldown, a_window_that_fills_is_no_worse_pressure);
 	tcase_add_test(cooldown, pressure_that_comes_as_the_capture_ends_is_not_taken_for_seen);
 	tcase_add_test(cooldown, a_cooldown_breaks_so_often_and_no_more);
+	tcase_add_test(cooldown, what_the_targets_waited_breaks_the_cooldown);
+	tcase_add_test(cooldown, a_capture_of_strangers_begins_a_short_cooldown);
+	tcase_add_test(cooldown, a_capture_that_makes_way_leaves_a_cooldown_and_no_more);
 	suite_add_tcase(suite, cooldown);
 	return suite;
 }
