@@ -51,6 +51,8 @@ has_peer() {
 	[ "$(sql "SELECT 100 * sum(ns) FILTER (WHERE program = 'p$OWN' AND role = 'other') >= 90 * sum(ns) FROM blame WHERE wait = 'peer'")" = 1 ]
 }
 
+# beside others the hogs also run while the victim does not wait
+# bats test_tags=alone
 @test "two hogs two to one: what the victim waits is charged to the last ns, to each as its cgroup counts" {
 	local before after ran_before ran_after to
 	own_workload cpu_hog
