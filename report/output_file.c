@@ -6,9 +6,11 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #define BUFFER_BYTES (256UL << 10)
 
@@ -25,7 +27,8 @@ static int refuse(const char *path, int error)
 
 /* ---- where root writes ---- */
 
-static int refuse_directory(const char *path, int directory)
+/* `why` says what root does not do there. */
+static int refuse_directory(const char *path, int directory, const char *why)
 {
 	char link[32], name[PATH_MAX];
 	ssize_t length;
@@ -33,12 +36,13 @@ static int refuse_directory(const char *path, int directory)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", directory);
 	length = readlink(link, name, sizeof(name));
 	log_error(
-		"cannot write '%s': users other than root may change the directory '%.*s', and root writes below no such directory; name a file elsewhere, such as in /root, or redirect the output: > FILE",
-		path, (int)(length > 0 ? length : 0), name);
+		"cannot write '%s': users other than root may change the directory '%.*s', and root %s; name a file elsewhere, such as in /root, or redirect the output: > FILE",
+		path, (int)(length > 0 ? length : 0), name, why);
 	return -EPERM;
 }
 
-int output_file_judge_directory(int directory, const char *path)
+/* Returns the directory, this one or one above it, that users other than root may change; -ENOENT: there is none; or -errno. */
+static int find_foreign(int directory)
 {
 	_cleanup_close_ int at = fcntl(directory, F_DUPFD_CLOEXEC, 0);
 	struct stat here, below = { 0 };
@@ -47,11 +51,11 @@ int output_file_judge_directory(int directory, const char *path)
 		int above;
 
 		if (at < 0 || fstat(at, &here))
-			return refuse(path, errno);
+			return -errno;
 		if (here.st_dev == below.st_dev && here.st_ino == below.st_ino)
-			return 0; /* ".." of the root is itself */
+			return -ENOENT; /* ".." of the root is itself */
 		if (here.st_uid || (!file_is_roots_alone(&here) && !(here.st_mode & S_ISVTX)))
-			return refuse_directory(path, at);
+			return TAKE_FD(at);
 		above = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		cleanup_close(&at);
 		at = above;
@@ -59,12 +63,60 @@ int output_file_judge_directory(int directory, const char *path)
 	}
 }
 
+int output_file_judge_directory(int directory, const char *path)
+{
+	_cleanup_close_ int foreign = find_foreign(directory);
+
+	return foreign == -ENOENT ? 0
+	       : foreign < 0	  ? refuse(path, -foreign)
+				  : refuse_directory(path, foreign, "writes no database below such a directory");
+}
+
+/* Whether the path of the directory has no link in it, which could be changed to lead elsewhere. */
+static bool is_straight(int directory, const char *place)
+{
+	const struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				      .resolve = RESOLVE_NO_SYMLINKS };
+	_cleanup_close_ int fd = (int)syscall(SYS_openat2, AT_FDCWD, place, &how, sizeof(how));
+	struct stat at, same;
+
+	return fd >= 0 && !fstat(fd, &at) && !fstat(directory, &same) && at.st_dev == same.st_dev &&
+	       at.st_ino == same.st_ino;
+}
+
+static int judge_one(struct output_file *output, const char *place, int directory)
+{
+	_cleanup_close_ int foreign = find_foreign(directory);
+
+	if (foreign < 0)
+		return foreign == -ENOENT ? 0 : refuse(output->path, -foreign);
+	output->is_foreign = true;
+	return is_straight(output->directory, place)
+		       ? 0
+		       : refuse_directory(output->path, foreign, "follows no link there");
+}
+
+/* Judges the directory, and each that its path leads through, where another user may have changed a link. */
+static int judge_place(struct output_file *output, const char *place)
+{
+	int result = judge_one(output, place, output->directory);
+
+	for (const char *slash = strchr(place, '/'); slash && !result; slash = strchr(slash + 1, '/')) {
+		_cleanup_free_ char *before = strndup(place, (size_t)(slash - place + 1));
+		_cleanup_close_ int at = before ? open(before, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+		result = at < 0 ? refuse(output->path, errno) : judge_one(output, place, at);
+	}
+	return result;
+}
+
 /* In a directory such as /tmp, a link, a FIFO or a device of somebody else may lead anywhere, or never be read. */
-static bool is_trap(int directory, const struct stat *entry)
+static bool is_trap(const struct output_file *output, const struct stat *entry)
 {
 	struct stat at;
 
-	return !geteuid() && entry->st_uid && (fstat(directory, &at) || !file_is_roots_alone(&at));
+	return output->is_foreign || (!geteuid() && entry->st_uid &&
+				      (fstat(output->directory, &at) || !file_is_roots_alone(&at)));
 }
 
 /* ---- the file ---- */
@@ -107,10 +159,10 @@ static int open_output(struct output_file *output, const char *name)
 
 	if (fstatat(output->directory, name, &entry, AT_SYMLINK_NOFOLLOW) || S_ISREG(entry.st_mode))
 		return open_unfinished(output, name);
-	if (is_trap(output->directory, &entry)) {
+	if (is_trap(output, &entry)) {
 		log_error(
-			"cannot write '%s': it is no regular file, and belongs to user %u, who may change where it leads; name another file",
-			output->path, entry.st_uid);
+			"cannot write '%s': it is no regular file, and users other than root may change where it leads; name another file",
+			output->path);
 		return -EPERM;
 	}
 	if (fstatat(output->directory, name, &at, 0) || S_ISREG(at.st_mode))
@@ -135,7 +187,7 @@ int output_file_make(struct output_file *output, const char *path)
 	if (fd < 0)
 		return refuse(path, errno);
 	output->directory = TAKE_FD(fd);
-	result = geteuid() ? 0 : output_file_judge_directory(output->directory, path);
+	result = geteuid() ? 0 : judge_place(output, place);
 	if (result < 0)
 		return result;
 	fd = open_output(output, name);

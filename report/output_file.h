@@ -4,20 +4,23 @@
  * gets its own name, in place of a file or link that is there, when it is whole. What is no regular file, such as a pipe, is
  * written as it is; a disk is refused.
  *
- * Root writes only where nobody else could put something in the way: no user but root may change the directory, or one above
- * it. In a directory with the sticky bit, such as /tmp, root opens nothing of another user's.
+ * Root opens nothing that another user could have put in the way. Where others may change the directory, or one above it, root
+ * makes a new file, on a path without links, and gives it its name in place of a file; in a directory with the sticky bit, such
+ * as /tmp, root opens nothing of another user's.
  */
 #ifndef BOURDON_REPORT_OUTPUT_FILE_H
 #define BOURDON_REPORT_OUTPUT_FILE_H
 
 #include "common/cleanup.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct output_file {
 	FILE *file;       /* the caller writes to it */
 	const char *path; /* the caller's */
 	int directory;    /* that it is in; 0: none is open */
+	bool is_foreign;  /* root writes, and others may change this directory or one above it */
 	char *unfinished; /* its name there; NULL: it is written as it is */
 };
 

@@ -406,7 +406,7 @@ export_as_root() {
 	run timeout 60 "$BUILD/bourdon" --db "$DB" export 1 --format csv -o "$1"
 }
 
-@test "-o as root: nothing that another user put there is opened, and their directories are refused" {
+@test "-o as root: nothing that another user put there is opened, and no link is followed in their directories" {
 	local disk place
 	install -d -m 0755 -o "$TEST_USER" "$WORK/theirs"
 	install -d -m 1777 "$WORK/all"
@@ -419,17 +419,21 @@ export_as_root() {
 		mkfifo "$WORK/$place/fifo"
 		chown -h "$TEST_USER" "$WORK/$place"/*
 	done
-	export_as_root "$WORK/theirs/disk"
-	[[ $status -eq 1 && $output == *"users other than root may change the directory '$WORK/theirs'"* ]]
+	mkdir "$WORK/below" "$WORK/theirs/below"
+	ln -s "$WORK/below" "$WORK/theirs/elsewhere"
+	for place in theirs all; do
+		export_as_root "$WORK/$place/disk"
+		[[ $status -eq 1 && $output == *'it is no regular file, and users other than root may change where it leads'* ]]
+	done
 	export_as_root "$WORK/theirs/fifo"
 	[ "$status" -eq 1 ]
-	export_as_root "$WORK/theirs/new"
-	[ "$status" -eq 1 ]
-	mkdir "$WORK/theirs/below"
+	export_as_root "$WORK/theirs/elsewhere/new"
+	[[ $status -eq 1 && $output == *"users other than root may change the directory '$WORK/theirs', and root follows no link there"* ]]
+	# a new file, as in the directory of whoever became root
 	export_as_root "$WORK/theirs/below/new"
-	[[ $status -eq 1 && $output == *"the directory '$WORK/theirs'"* ]]
-	export_as_root "$WORK/all/disk"
-	[[ $status -eq 1 && $output == *"it is no regular file, and belongs to user $(id -u "$TEST_USER")"* ]]
+	cmp "$WORK/theirs/below/new" "$WORK/stdout"
+	export_as_root "$WORK/theirs/link"
+	[ ! -L "$WORK/theirs/link" ] && cmp "$WORK/theirs/link" "$WORK/stdout"
 	export_as_root "$WORK/all/fifo"
 	[ "$status" -eq 1 ]
 	# the disk itself, by root's own name for it
@@ -437,8 +441,8 @@ export_as_root() {
 	[[ $status -eq 1 && $output == *'it is a disk'* ]]
 	cmp -n $((1 << 20)) "$disk" /dev/zero
 	losetup --detach "$disk"
-	[ "$(ls "$WORK/theirs")" = $'below\ndisk\nfifo\nlink' ]
-	[ -z "$(ls "$WORK/theirs/below")" ]
+	[ "$(ls "$WORK/theirs")" = $'below\ndisk\nelsewhere\nfifo\nlink' ]
+	[ -z "$(ls "$WORK/below")" ]
 	# what is wanted: a file where all may write, root's own link, and standard output by each of its names
 	export_as_root "$WORK/all/new"
 	cmp "$WORK/all/new" "$WORK/stdout"
