@@ -320,6 +320,8 @@ bool answer_lines_make(struct answer *answer, const char *still)
 	add_line(answer, "since", LAYOUT_PLAIN, say_since(answer));
 	add_line(answer, "still", LAYOUT_PLAIN, still);
 	add_wrapped(answer, "certain", LAYOUT_PLAIN, say_certain(answer));
+	/* the smallest parties have to go before what was lost */
+	answer->lines[answer->lines_count - 1].is_spare = false;
 	if (answer->stored)
 		add_line(answer, "judged", LAYOUT_PLAIN, say_judged(answer));
 	add_line(answer, "remedy", LAYOUT_STRONG, answer->remedy.text);

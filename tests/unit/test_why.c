@@ -727,13 +727,14 @@ START_TEST(whole_stacks_are_not_mentioned)
 }
 END_TEST
 
-/* They make the line `code` less certain. */
+/* They make the line `code` less certain. Where the page is full, the smallest parties go first. */
 START_TEST(certain_mentions_stacks_that_are_not_whole)
 {
 	static const struct {
 		int samples;
 		const char *certain;
 	} cases[] = { { 4, "nothing was lost" }, { 14, "nothing was lost; 14 % of stacks not whole" } };
+	_cleanup_command_ran_ struct command_ran full = { 0 };
 
 	put(find_case("its own threads"));
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -748,6 +749,12 @@ START_TEST(certain_mentions_stacks_that_are_not_whole)
 					      cases[i].certain),
 			      "%s", ran.out);
 	}
+	put(find_case("a crowd"));
+	put_end("file", "/lib/a.so", NULL, "eh-frame", "no-rule", cases[1].samples);
+	full = why("80", "");
+	ck_assert_msg(strstr(full.out, "of stacks not whole\n") && !strstr(full.out, "mysqld[301]"), "%s",
+		      full.out);
+	ck_assert_int_eq(lines_of(full.out), ANSWER_LINES_MOST);
 }
 END_TEST
 
