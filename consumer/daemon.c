@@ -46,6 +46,7 @@ struct daemon {
 	struct reload reload;
 	struct tracking tracking;
 	struct watches watches;
+	const struct own_usage *own_usage;
 	uint32_t watch_descriptors; /* how many watches may take */
 	struct recorder recorder;
 	struct activity_looker activity;
@@ -526,6 +527,7 @@ int daemon_start_services(struct daemon *daemon)
 	if (result < 0)
 		return result;
 	watches_start(&daemon->watches, daemon->closer);
+				       .own_usage = daemon->own_usage,
 	result = control_open(&daemon->control, daemon->where->state_dir, daemon->loop.epoll, &handlers,
 			      daemon->own_counters);
 	if (!result)
@@ -603,6 +605,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 	return result;
 }
 
+				   .own_usage = settings->own_usage,
 void daemon_close(struct daemon *daemon)
 {
 	if (!daemon)
