@@ -14,6 +14,7 @@ __u64 kernel_schedule[2] = { 0 };
 __u64 kernel_waking[2] = { 0 };
 __u64 kernel_interrupts[2] = { 0 };
 __u64 kernel_softirqs[2] = { 0 };
+__u64 kernel_forked = 0;
 __u64 kernel_backlog[2] = { 0 };
 
 static bool has_handle_softirqs;
@@ -71,6 +72,9 @@ static __always_inline void learn(const struct kallsym_iter *symbol)
 	learn_part(kernel_softirqs, symbol->value,
 		   IS_NAME(name, "handle_softirqs") ||
 			   (!has_handle_softirqs && IS_NAME(name, "__do_softirq")));
+	/* the only one before Linux 6.6 (3aec4ecb3d1f) is ret_from_fork() */
+	if (IS_NAME(name, "ret_from_fork_asm") || (!kernel_forked && IS_NAME(name, "ret_from_fork")))
+		kernel_forked = symbol->value;
 	/* x86 enters there for exceptions, too, and for these first */
 	if (IS_NAME(name, "asm_common_interrupt") ||
 	    (!kernel_interrupts[0] && IS_NAME(name, "__irqentry_text_start")))

@@ -20,8 +20,10 @@
 #define PROGRAM_FRAMES_MAX 6U
 #define STACKS_SHARE 20U
 #define STACK_NS_MAX 1000000U
+/* What may be in the weight of a later interval: the capture counts it where that one ends. */
+#define JOINED_NS_MAX SECOND_NS
 
-/* The consumer can write this map: programs write it and never read it. */
+/* The consumer can write this map: what programs read of it only decides whether a slot is overwritten. */
 struct samples_map offcpu SEC(".maps");
 
 /*
@@ -60,7 +62,10 @@ struct thread {
 	__u8 stall;
 	__u8 has_stack;       /* offcpu_open holds the stack of this interval */
 	__u8 has_waker_stack; /* offcpu_wakers holds the stack of `waker` */
-	__u8 reserved[5];
+	__u8 is_new;          /* it waits for its first CPU */
+	__u8 reserved[4];
+	__u32 maker;  /* tgid of who made it */
+	__u32 joined; /* intervals in carried_ns that were long enough for a slot */
 	struct counted counted;
 	struct waker waker; /* who ended this interval */
 	struct accounted accounted;
@@ -107,6 +112,7 @@ struct cpu_state {
 	struct bucket stacks, slots;
 	struct stack_scratch scratch;
 	struct open_interval empty; /* always zero: initial value of an offcpu_open element */
+	struct sample first;        /* of a thread that has not run yet */
 };
 
 struct {
@@ -276,16 +282,19 @@ static __always_inline bool open_write(void *ctx, struct cpu_state *state, const
 }
 
 /*
- * A thread whose intervals are usually short gets a stack only while the budget is at least half full. It
- * gets one sooner if its unwritten time nears the minimum for a slot.
+ * Returns the budget that must be left for a stack. A thread whose intervals are usually short gets one only while the
+ * budget is at least half full; sooner if its unwritten time nears the minimum for a slot; and before all others if it has
+ * long got none.
  */
-static __always_inline bool wants_stack(const struct thread *thread, const struct control *shared)
+static __always_inline __u64 stack_level_wanted(const struct thread *thread, const struct control *shared)
 {
 	__u64 carried_ns = 0;
 
 	for (__u32 i = 0; i < STALL_CLASSES; i++)
 		carried_ns += thread->carried_ns[i];
-	return thread->usual_ns + carried_ns >= shared->offcpu_min_ns;
+	if (carried_ns >= SECOND_NS / 10)
+		return 0;
+	return SECOND_NS / (thread->usual_ns + carried_ns >= shared->offcpu_min_ns ? 8 : 2);
 }
 
 static __always_inline __u64 clock_counts_off(const struct thread *thread)
@@ -400,28 +409,31 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 		clocks_count(&thread->counted, thread->counted.epoch, bpf_get_smp_processor_id(),
 			     clock_counts_off(thread), now_ns);
 	hz = *(volatile const __u32 *)&shared->offcpu_stacks_hz;
-	if (!bucket_spend(&state->stacks, now_ns, hz, wants_stack(thread, shared) ? 0 : SECOND_NS / 2))
+	if (!bucket_spend(&state->stacks, now_ns, hz, stack_level_wanted(thread, shared)))
 		return;
 	began_ns = bpf_ktime_get_ns();
 	thread->has_stack = open_write(ctx, state, target, task, thread);
 	bucket_charge(&state->stacks, hz, bpf_ktime_get_ns() - began_ns);
 }
 
-/* Returns the budget that must be left: a longer interval may spend more of it. */
-static __always_inline __u64 level_wanted(__u64 away_ns)
+/* Returns the budget that must be left: who has waited for longer may spend more of it. */
+static __always_inline __u64 level_wanted(__u64 waited_ns)
 {
-	return away_ns >= SECOND_NS / 10 ? 0 : away_ns >= SECOND_NS / 100 ? SECOND_NS / 4 : SECOND_NS / 2;
+	return waited_ns >= SECOND_NS / 10 ? 0 : waited_ns >= SECOND_NS / 100 ? SECOND_NS / 4 : SECOND_NS / 2;
 }
 
-/* The slot of this CPU's ring that is written next. */
-static __always_inline struct sample *next_slot(const struct cpu_state *state)
+/* The slot of this CPU's ring that is written next, or NULL if the consumer has yet to read it. */
+static __always_inline struct sample *next_slot(const struct cpu_state *state, const struct control *shared)
 {
+	__u64 unread_ns = *(volatile const __u64 *)&shared->offcpu_unread_ns;
 	__u32 cpu = bpf_get_smp_processor_id(), index;
+	struct sample *slot;
 
 	if (cpu >= ring_cpus)
 		return NULL;
 	index = cpu * slots_per_cpu + (__u32)(state->written % slots_per_cpu);
-	return bpf_map_lookup_elem(&offcpu, &index);
+	slot = bpf_map_lookup_elem(&offcpu, &index);
+	return slot && unread_ns && slot->seq && slot->time_ns >= unread_ns ? NULL : slot;
 }
 
 /* Copies all that follows the times, and of the stacks what is used. */
@@ -446,10 +458,11 @@ static __always_inline void copy_to_slot(struct sample *slot, const struct sampl
 }
 
 /* Writes the stack of the thread that ended the interval behind the interval. The caller has paid for it. */
-static __always_inline void write_waker_slot(struct cpu_state *state, const struct thread *thread,
-					     const struct sample *waker, __u64 now_ns)
+static __always_inline void write_waker_slot(struct cpu_state *state, const struct control *shared,
+					     const struct thread *thread, const struct sample *waker,
+					     __u64 now_ns)
 {
-	struct sample *slot = next_slot(state);
+	struct sample *slot = next_slot(state, shared);
 
 	if (!slot)
 		return;
@@ -462,25 +475,48 @@ static __always_inline void write_waker_slot(struct cpu_state *state, const stru
 	publish(&slot->seq, ++state->written);
 }
 
+/* What a thread does that has not run yet is known without reading its stack: it is queued where all threads begin. */
+static __always_inline const struct sample *first_wait(struct cpu_state *state, const struct target *target,
+						       struct task_struct *task)
+{
+	struct sample *sample = &state->first;
+
+	sample->header.type = RECORD_SAMPLE;
+	sample->header.bytes = sizeof(*sample);
+	sample->cpu = bpf_get_smp_processor_id();
+	sample->started_ns = target->started_ns;
+	sample->pattern_id = target->pattern_id;
+	sample->cgroup_id = cgroup_id_of(task);
+	sample->tgid = task->tgid;
+	sample->tid = task->pid;
+	sample->program = (__u32)task->self_exec_id;
+	read_comm(task, sample->comm);
+	sample->kind = SAMPLE_OFF_CPU;
+	sample->kernel_depth = kernel_text && kernel_forked && policy.kernel_stacks;
+	sample->kernel_frames[0] = rebase(kernel_forked);
+	return sample;
+}
+
 /*
- * Writes the interval to this CPU's ring. Returns false if the budget is spent, the stack is gone, or root's
- * policy meanwhile denies the process.
+ * Writes the interval to this CPU's ring. Returns false if the budget is spent, the ring is full of what the consumer has
+ * yet to read, there is no stack, or root's policy meanwhile denies the process.
  */
 static __always_inline bool write_slot(struct cpu_state *state, const struct control *shared,
-				       struct task_struct *task, const struct thread *thread, __u64 now_ns,
-				       __u64 weight_ns, __u64 queued_ns)
+				       const struct target *target, struct task_struct *task,
+				       const struct thread *thread, __u64 now_ns, __u64 weight_ns,
+				       __u64 queued_ns)
 {
 	__u32 tid = task->pid;
-	struct open_interval *interval = bpf_map_lookup_elem(&offcpu_open, &tid);
-	struct sample *slot, *waker;
+	const struct sample *interval;
+	struct sample *slot = next_slot(state, shared), *waker;
 
-	if (!interval || target_is_denied(task))
+	if (!slot || target_is_denied(task))
 		return false;
-	if (!bucket_spend(&state->slots, now_ns, shared->offcpu_slots_hz,
-			  level_wanted(now_ns - thread->left_ns)))
-		return false;
-	slot = next_slot(state);
-	if (!slot)
+	interval = thread->is_new      ? first_wait(state, target, task)
+		   : thread->has_stack ? bpf_map_lookup_elem(&offcpu_open, &tid)
+				       : NULL;
+	if (!interval || !bucket_spend(&state->slots, now_ns, shared->offcpu_slots_hz,
+				       level_wanted(weight_ns + queued_ns)))
 		return false;
 	waker = thread->has_waker_stack ? bpf_map_lookup_elem(&offcpu_wakers, &tid) : NULL;
 	/* what others wait for is worth more than a second stack of this interval */
@@ -492,7 +528,7 @@ static __always_inline bool write_slot(struct cpu_state *state, const struct con
 	slot->queued_ns = queued_ns;
 	slot->left_ns = thread->left_ns;
 	slot->woken_ns = thread->woken_ns;
-	copy_to_slot(slot, &interval->sample);
+	copy_to_slot(slot, interval);
 	if (thread->waker.kind == WAKER_THREAD)
 		slot->waker = thread->waker;
 	else
@@ -501,8 +537,17 @@ static __always_inline bool write_slot(struct cpu_state *state, const struct con
 	publish(&slot->seq, ++state->written);
 	count(COUNTER_SAMPLES_OFFCPU);
 	if (waker)
-		write_waker_slot(state, thread, waker, now_ns);
+		write_waker_slot(state, shared, thread, waker, now_ns);
 	return true;
+}
+
+/*
+ * All that wait for their first CPU do so in the same place. So where a process makes more than get a slot, one stands for those
+ * before it.
+ */
+static __always_inline struct totals *first_waits_of(__u32 maker)
+{
+	return bpf_map_lookup_elem(&totals, &maker);
 }
 
 static __always_inline void return_to_cpu(struct cpu_state *state, const struct control *shared,
@@ -513,6 +558,7 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 	__u32 tid = task->pid, class, queued_class;
 	__u64 blocked_ns, queued_ns, away_ns, carried_blocked_ns, carried_queued_ns;
 	struct open_interval *open;
+	struct totals *first;
 
 	if (!thread && !(task->flags & PF_EXITING))
 		thread = thread_make(tid, start_of(task));
@@ -551,12 +597,20 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 	thread->usual_ns = thread->usual_ns / 8 * 7 + away_ns / 8;
 	carried_blocked_ns = thread->carried_ns[class] + blocked_ns;
 	carried_queued_ns = thread->carried_ns[queued_class] + queued_ns;
+	first = thread->is_new ? first_waits_of(thread->maker) : NULL;
+	if (first)
+		carried_queued_ns += __sync_lock_test_and_set(&first->first_ns, 0);
 	if (carried_blocked_ns + carried_queued_ns >= shared->offcpu_min_ns) {
-		if (thread->has_stack &&
-		    write_slot(state, shared, task, thread, now_ns, carried_blocked_ns, carried_queued_ns)) {
-			carried_blocked_ns = carried_queued_ns = 0;
+		if (write_slot(state, shared, target, task, thread, now_ns, carried_blocked_ns,
+			       carried_queued_ns)) {
+			carried_blocked_ns = carried_queued_ns = thread->joined = 0;
+		} else if (first || carried_blocked_ns + carried_queued_ns < JOINED_NS_MAX) {
+			if (away_ns >= shared->offcpu_min_ns) {
+				count(COUNTER_OFFCPU_JOINED);
+				thread->joined += !first;
+			}
 		} else if (away_ns >= shared->offcpu_min_ns) {
-			/* long enough by itself: no later stack may stand for it */
+			/* no later stack may stand for so long a time */
 			count(COUNTER_OFFCPU_UNSTACKED);
 			carried_blocked_ns -= blocked_ns;
 			carried_queued_ns -= queued_ns;
@@ -567,6 +621,10 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 			}
 		}
 	}
+	if (first) {
+		add(&first->first_ns, carried_queued_ns);
+		carried_queued_ns = 0;
+	}
 	thread->carried_ns[class] = carried_blocked_ns;
 	thread->carried_ns[queued_class] = carried_queued_ns;
 	if (thread->has_stack) {
@@ -574,7 +632,7 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 		if (open)
 			open_close(open);
 	}
-	thread->left_ns = 0;
+	thread->left_ns = thread->is_new = 0;
 }
 
 /* Nothing is counted, so what threads do is not known any more. */
@@ -796,6 +854,8 @@ int BPF_PROG(offcpu_wakeup_new, struct task_struct *task)
 	if (!thread)
 		return 0;
 	thread->left_ns = thread->woken_ns = now_ns;
+	thread->is_new = 1;
+	thread->maker = bpf_get_current_pid_tgid() >> 32;
 	account_born(thread, task, now_ns);
 	/* the current thread is its parent, in the cgroup that the child begins in */
 	if (clocks_join(&thread->counted, shared))
@@ -836,6 +896,24 @@ static __always_inline void forget_running(__u32 tid)
 	forget(tid);
 }
 
+/* What was to count with a later interval of a thread that ends. */
+static __always_inline void note_unwritten(struct task_struct *task)
+{
+	struct thread *thread = is_tracked(task->pid) ? thread_find(task->pid, start_of(task)) : NULL;
+	__u32 counter = COUNTER_OFFCPU_UNSTACKED;
+	struct totals *sums;
+	__u64 *value;
+
+	if (!thread || !thread->joined)
+		return;
+	value = bpf_map_lookup_elem(&counters, &counter);
+	if (value)
+		__sync_fetch_and_add(value, thread->joined);
+	sums = totals_find(task->tgid, BPF_CORE_READ(task, group_leader, start_boottime));
+	if (sums)
+		add(&sums->unstacked, thread->joined);
+}
+
 /* Runs while quiet, too, and for threads that are no longer targets: nothing else deletes their entries. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(offcpu_exit, struct task_struct *task)
@@ -844,6 +922,7 @@ int BPF_PROG(offcpu_exit, struct task_struct *task)
 
 	if (is_retired() || task->flags & PF_KTHREAD)
 		return 0;
+	note_unwritten(task);
 	forget_running(task->pid);
 	if (BPF_CORE_READ(task, signal, live.counter) == 0)
 		bpf_map_delete_elem(&totals, &tgid);

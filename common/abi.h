@@ -27,6 +27,8 @@
  *  12  accounts of where the time of targets' threads went, and who they waited for
  *  13  in these, memory limits with their cgroup, processes that are wanted by their id apart from others, and the command
  *      `bourdon`
+ *  14  slots that the consumer has not read yet are kept; intervals off CPU beyond the budget count in a later one; the first
+ *      wait of a thread has a slot
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -34,7 +36,7 @@
 #include <linux/types.h>
 
 #ifndef BOURDON_ABI /* tests/e2e/upgrade.bats builds with another number */
-#define BOURDON_ABI 13U
+#define BOURDON_ABI 14U
 #endif
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
@@ -238,7 +240,10 @@ struct control {
 	__u32 recorder;
 	__u64 reporter_inode;
 	__u32 reporter_device; /* as the kernel has it: dev_t of 12 and 20 bits */
-	__u32 reserved3[9];
+	__u32 reserved3;
+	/* slots of intervals that ended since then are not overwritten; 0: all may be. Any number is safe: it only decides which of two is lost */
+	__u64 offcpu_unread_ns;
+	__u32 reserved4[6];
 	/* written by programs, in a cache line of its own */
 	__u64 unmapped; /* number of user stacks that led to an address outside the process's tables */
 	__u64 reserved2[7];
@@ -348,8 +353,8 @@ struct sample {
 	__u64 seq;
 	__u64 time_ns; /* CLOCK_MONOTONIC; for an interval, its end */
 	/*
-	 * on-CPU: the clock's period. Off-CPU: time blocked, plus that of earlier shorter intervals of the
-	 * class
+	 * on-CPU: the clock's period. Off-CPU: time blocked, plus that of earlier intervals of the class that got no
+	 * slot
 	 */
 	__u64 weight_ns;
 	/* off-CPU intervals only; 0 for on-CPU samples */
@@ -581,6 +586,8 @@ struct totals {
 	__u64 unstacked;                   /* number of such intervals */
 	__u64 reclaim_ns;                  /* time in reclaim or compaction, on or off CPU */
 	__u64 reclaim_off_ns;              /* the off-CPU part of reclaim_ns, also in off_cpu_ns */
+	/* how long the threads and processes that it made waited for their first CPU, as far as no slot has that yet */
+	__u64 first_ns;
 };
 
 /* ---- events: process events of targets ---- */
@@ -1013,7 +1020,9 @@ struct away_record {
 #define COUNTER_ACCOUNTS_LOST                                                                                \
 	24U /* intervals of targets' threads that found no room in `victims` or `blame` */
 #define COUNTER_ACCOUNTS_FIXED 25U /* waits for a CPU whose length the kernel's own sums corrected */
-#define COUNTERS 26U
+#define COUNTER_OFFCPU_JOINED                                                                                \
+	26U /* intervals over budget, whose time is in the weight of a later one of their thread */
+#define COUNTERS 27U
 
 #define ABI_CHECK(type, member, at)                                                                          \
 	_Static_assert(__builtin_offsetof(struct type, member) == (at), #type "." #member " moved")
@@ -1027,6 +1036,7 @@ ABI_SIZE(target, 24);
 ABI_CHECK(target, pattern_id, 16);
 ABI_SIZE(control, 192);
 ABI_CHECK(control, wanted, 64);
+ABI_CHECK(control, offcpu_unread_ns, 96);
 ABI_CHECK(control, unmapped, 128);
 ABI_SIZE(wanted_key, 24);
 ABI_CHECK(wanted_key, what, 8);
@@ -1056,7 +1066,7 @@ ABI_CHECK(sample, kernel_frames, 176);
 ABI_CHECK(sample, user_frames, 432);
 ABI_SIZE(sample, 1448);
 ABI_SIZE(open_interval, 1456);
-ABI_SIZE(totals, 232);
+ABI_SIZE(totals, 240);
 ABI_SIZE(process_event, 56);
 ABI_CHECK(process_event, comm, 40);
 ABI_SIZE(error_event, 40);

@@ -33,6 +33,7 @@ const char *const counter_names[COUNTERS] = {
 	[COUNTER_KILLS_LOST] = "kills-lost",
 	[COUNTER_ACCOUNTS_LOST] = "accounts-lost",
 	[COUNTER_ACCOUNTS_FIXED] = "accounts-corrected",
+	[COUNTER_OFFCPU_JOINED] = "offcpu-joined",
 };
 
 int counters_read(int map_fd, uint64_t ret_values[COUNTERS])

@@ -30,6 +30,10 @@
 #define NO_SPAWNER_QUIET_NS (30 * CLOCK_SECOND_NS)
 #define NO_SPAWNER_NS (600 * CLOCK_SECOND_NS)
 
+/* A storm of processes wakes the daemon no more often than so many times in each such time. */
+#define EVENTS_WAKE_UPS 8U
+#define EVENTS_REST_NS (CLOCK_SECOND_NS / 100)
+
 struct daemon {
 	const struct clock *clock;
 	const struct settings *where;
@@ -42,6 +46,7 @@ struct daemon {
 	struct cgroups *cgroups;
 	struct coverage *coverage;
 	struct closer *closer;
+	const struct own_usage *own_usage;
 	struct control_socket *control;
 	struct reload reload;
 	struct tracking tracking;
@@ -54,6 +59,10 @@ struct daemon {
 	struct live live;
 	uint64_t started_ns;
 	uint64_t second_due_ns; /* of the next tick() */
+	uint64_t
+		woken_ns; /* when process events woke the daemon, and how many times in EVENTS_REST_NS since then */
+	uint32_t wake_ups;
+	uint64_t events_due_ns; /* when they may do so again; 0: they may */
 	struct event_loop loop;
 	struct event_source spawner_source, processes_source, config_source, reload_source, stored_source;
 	uint64_t spawner_gone_ns; /* when the spawner died; 0: it lives */
@@ -267,6 +276,30 @@ static const char *path_of_cgroup(void *user, uint64_t cgroup_id)
 	return cgroups_path(user, cgroup_id);
 }
 
+/* Events that come one after the other are consumed together. */
+static void on_process_events(struct daemon *daemon, uint64_t now_ns)
+{
+	tracking_consume(&daemon->tracking);
+	if (now_ns - daemon->woken_ns >= EVENTS_REST_NS) {
+		daemon->woken_ns = now_ns;
+		daemon->wake_ups = 0;
+	}
+	if (++daemon->wake_ups < EVENTS_WAKE_UPS)
+		return;
+	event_loop_remove(&daemon->loop, process_events_fd(daemon->tracking.events));
+	daemon->events_due_ns = now_ns + EVENTS_REST_NS;
+}
+
+static void await_process_events(struct daemon *daemon, uint64_t now_ns)
+{
+	if (!clock_is_due(daemon->events_due_ns, now_ns))
+		return;
+	daemon->events_due_ns = event_loop_add(&daemon->loop, process_events_fd(daemon->tracking.events),
+					       EPOLLIN, &daemon->processes_source) < 0
+					? now_ns + CLOCK_SECOND_NS
+					: 0;
+}
+
 /* Runs once a second. The heartbeat comes first. */
 static void tick(struct daemon *daemon, uint64_t now_ns)
 {
@@ -324,7 +357,7 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		on_spawner_end(daemon, now_ns);
 		break;
 	case SOURCE_PROCESSES:
-		tracking_consume(&daemon->tracking);
+		on_process_events(daemon, now_ns);
 		break;
 	case SOURCE_WATCH:
 		watches_event(&daemon->watches, (struct watch *)source, event->events, now_ns, on_fired,
@@ -365,6 +398,7 @@ static void do_due(struct daemon *daemon)
 		recorder_pace(&daemon->recorder, now_ns);
 		ondemand_pace(&daemon->ondemand, now_ns);
 	}
+	await_process_events(daemon, now_ns);
 	recorder_look(&daemon->recorder);
 	activity_looker_look(&daemon->activity);
 }
@@ -373,6 +407,7 @@ uint64_t daemon_due_ns(const struct daemon *daemon)
 {
 	uint64_t due_ns = clock_sooner(daemon->second_due_ns, daemon->activity.due_ns);
 
+	due_ns = clock_sooner(due_ns, daemon->events_due_ns);
 	return clock_sooner(due_ns, recorder_due_ns(&daemon->recorder));
 }
 
@@ -492,6 +527,7 @@ static void describe(void *user, FILE *out)
 				       .recorder = &daemon->recorder,
 				       .reload = &daemon->reload,
 				       .unwind = store_thread_unwind(daemon->store),
+				       .own_usage = daemon->own_usage,
 				       .unsampled_cpus = coverage_text(daemon->coverage),
 				       .started_ns = daemon->started_ns,
 				       .now_ns = clock_now_ns(daemon->clock) };
@@ -574,6 +610,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 				   .kernel = kernel,
 				   .own_counters = settings->own_counters,
 				   .confinement = settings->confinement,
+				   .own_usage = settings->own_usage,
 				   .notify = settings->notify,
 				   .spawner_socket = settings->spawner_socket,
 				   .spawner_source = { SOURCE_SPAWNER },

@@ -9,6 +9,7 @@
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/notify.h"
 #include "consumer/process/own_counters.h"
+#include "consumer/process/own_usage.h"
 #include "consumer/rules/configuration.h"
 #include "consumer/store/store_thread.h"
 
@@ -21,6 +22,7 @@ struct daemon_settings {
 	struct own_counters *own_counters;
 	struct notify *notify;
 	const char *cgroup_mount; /* of cgroup2 */
+	const struct own_usage *own_usage;
 	int spawner_socket;
 	const struct confinement *confinement; /* becomes true during the daemon's start */
 };

@@ -119,7 +119,7 @@ static int run(const struct settings *where, struct configuration *configuration
 		return EXIT_FAILED;
 	}
 	own_usage_open(&own_usage);
-	store_settings.own_usage = &own_usage;
+	store_settings.own_usage = daemon_settings.own_usage = &own_usage;
 	store_settings.kernel = daemon_settings.kernel = &kernel;
 	store_settings.spawner_socket = daemon_settings.spawner_socket;
 	daemon_settings.cgroup_mount = mount;

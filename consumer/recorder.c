@@ -68,6 +68,7 @@ void recorder_start(struct recorder *recorder, struct store_thread *store, uint6
 void recorder_note_gap(struct recorder *recorder, uint64_t now_ns)
 {
 	recorder->rings.armed_ns = now_ns;
+	past_free(&recorder->past);
 }
 
 void recorder_close(struct recorder *recorder)
@@ -79,6 +80,7 @@ void recorder_close(struct recorder *recorder)
 		free(recorder->active[i].cgroup);
 	}
 	accounts_free(&recorder->waits);
+	past_free(&recorder->past);
 	looker_close(&recorder->looker);
 }
 
@@ -97,9 +99,43 @@ static void set_budgets(const struct recorder *recorder)
 			 capturing ? STACKS_HZ_CAPTURING : STACKS_HZ_CALM, __ATOMIC_RELAXED);
 }
 
+/* From now on the programs keep slots of intervals that ended since then; 0: none. */
+static void keep_unread(const struct recorder *recorder, uint64_t since_ns)
+{
+	__atomic_store_n(&recorder->kernel->control->offcpu_unread_ns, since_ns, __ATOMIC_RELEASE);
+}
+
+/* Counts by steps how long more intervals off CPU ended than the programs have budgets for. */
+static void look_at_budgets(struct recorder *recorder, uint64_t now_ns)
+{
+	struct recorder_lag *lag = &recorder->lag;
+	uint64_t counters[COUNTERS];
+
+	if (counters_read(recorder->kernel->map_fds[PIN_COUNTERS], counters) < 0)
+		return;
+	if (recorder->active_count && lag->looked_ns) {
+		lag->joined_ns += counters[COUNTER_OFFCPU_JOINED] != lag->joined ? now_ns - lag->looked_ns
+										 : 0;
+		lag->over_ns += counters[COUNTER_OFFCPU_UNSTACKED] != lag->over ? now_ns - lag->looked_ns : 0;
+	}
+	lag->joined = counters[COUNTER_OFFCPU_JOINED];
+	lag->over = counters[COUNTER_OFFCPU_UNSTACKED];
+	lag->looked_ns = now_ns;
+}
+
+/* The intervals of a capture that has ended are the history of one that begins soon. */
+static uint64_t past_due_ns(const struct recorder *recorder)
+{
+	return past_is_kept(&recorder->past) ? clock_now_ns(recorder->clock) + recorder->past_ns : 0;
+}
+
 static void set_pace(struct recorder *recorder)
 {
-	recorder->pace_due_ns = recorder->active_count ? clock_now_ns(recorder->clock) + PACE_NS : 0;
+	recorder->pace_due_ns = recorder->active_count ? clock_now_ns(recorder->clock) + PACE_NS
+						       : past_due_ns(recorder);
+	if (!recorder->active_count)
+		keep_unread(recorder, 0);
+	recorder->lag.looked_ns = 0;
 	looker_want(&recorder->looker, recorder->active_count > 0);
 	set_budgets(recorder);
 }
@@ -152,6 +188,47 @@ static void drain(const struct recorder *recorder, const struct active *active)
 	struct capture_scope scope = scope_of(recorder, active);
 
 	capture_drain(active->capture, capture_scope_describe, &scope);
+}
+
+static void read_past(struct recorder *recorder)
+{
+	past_read(&recorder->past, clock_now_ns(recorder->clock) - recorder->past_ns);
+}
+
+/* Begins a capture, or a baseline, that has its intervals off CPU from `past` if that is kept. */
+static struct capture *begin_on_rings(struct recorder *recorder, const struct capture_trigger *trigger)
+{
+	struct capture *capture;
+
+	read_past(recorder);
+	capture = capture_begin(trigger, &recorder->rings);
+	if (capture && past_is_kept(&recorder->past))
+		past_join(&recorder->past, capture);
+	return capture;
+}
+
+/* The first drain of a capture. Nothing has read the rings since begin_on_rings(). */
+static void drain_first(const struct recorder *recorder, const struct active *active)
+{
+	struct capture_scope scope = scope_of(recorder, active);
+
+	past_add(&recorder->past, active->capture, capture_scope_describe, &scope);
+	capture_drain(active->capture, capture_scope_describe, &scope);
+}
+
+/*
+ * Before a capture begins: its history stays in the rings until it is drained, and what it drains stays for those that
+ * begin meanwhile. Without memory for that, they have what the rings have.
+ */
+static void keep_past(struct recorder *recorder, const struct capture_trigger *trigger)
+{
+	recorder->past_ns = recorder->longest_history_ns > trigger->wanted_history_ns
+				    ? recorder->longest_history_ns
+				    : trigger->wanted_history_ns;
+	if (!recorder->active_count)
+		keep_unread(recorder, 1);
+	if (!past_is_kept(&recorder->past) && recorder->rings.offcpu_slots)
+		past_begin(&recorder->past, &recorder->rings);
 }
 
 /* The processes that ended must be kept for the capture that began first. */
@@ -241,6 +318,7 @@ static void note_kernel_losses(const struct recorder *recorder, const struct act
 	} counted[] = { { LOSS_NOT_TAKEN, COUNTER_SAMPLES_QUIET },
 			{ LOSS_TARGETS_FULL, COUNTER_TARGETS_FULL },
 			{ LOSS_OFFCPU_UNTRACKED, COUNTER_OFFCPU_UNTRACKED },
+			{ LOSS_OFFCPU_JOINED, COUNTER_OFFCPU_JOINED },
 			{ LOSS_EVENTS, COUNTER_EVENTS_LOST } };
 	uint64_t counters[COUNTERS];
 
@@ -488,9 +566,12 @@ static int begin_capture(struct recorder *recorder, struct active *active, struc
 	active->stale_at_begin = own_counted(recorder->own_counters, OWN_STALE_EVENTS);
 	trigger->cgroup = cgroup ? strdup(cgroup) : NULL;
 	active->cgroup = cgroup ? strdup(cgroup) : NULL;
+	keep_past(recorder, trigger);
 	if (!cgroup || (trigger->cgroup && active->cgroup))
-		active->capture = capture_begin(trigger, &recorder->rings);
+		active->capture = begin_on_rings(recorder, trigger);
 	if (!active->capture) {
+		if (!recorder->active_count)
+			set_pace(recorder);
 		free(trigger->cgroup);
 		free(active->cgroup);
 		asking_free(trigger->asking);
@@ -523,6 +604,8 @@ static int announce_capture(struct recorder *recorder, struct active *active, co
 			stall_clocks_stop(&recorder->clocks);
 		capture_free(active->capture);
 		free(active->cgroup);
+		if (!recorder->active_count)
+			set_pace(recorder);
 		return -EBUSY;
 	}
 	if (!recorder->active_count++)
@@ -626,7 +709,9 @@ static void read_history(struct recorder *recorder, struct active *active)
 	tracking_consume(recorder->tracking);
 	tracking_walk(recorder->tracking);
 	settle_ended(recorder);
-	drain(recorder, active);
+	drain_first(recorder, active);
+	if (recorder->active_count == 1)
+		keep_unread(recorder, clock_now_ns(recorder->clock));
 	/* after the drain: on a large host these reads take time, and samples in the rings are overwritten */
 	kernel_stats_begin(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup,
 			   clock_now_ns(recorder->clock));
@@ -750,14 +835,14 @@ void recorder_take_baseline(struct recorder *recorder, const struct rule *rule, 
 	struct capture_scope scope;
 
 	memcpy(trigger.rule, rule->name, sizeof(trigger.rule));
-	active.capture = capture_begin(&trigger, &recorder->rings);
+	active.capture = begin_on_rings(recorder, &trigger);
 	if (!active.capture) {
 		own_count(recorder->own_counters, OWN_BASELINES_LOST);
 		return;
 	}
 	tracking_consume(recorder->tracking); /* a target may have begun or ended a moment ago */
 	scope = scope_of(recorder, &active);
-	capture_drain(active.capture, capture_scope_describe, &scope);
+	drain_first(recorder, &active);
 	open_intervals_add(recorder->kernel, active.capture, &scope, now_ns);
 	begin_accounts(recorder, &active, now_ns);
 	end_accounts(recorder, &active);
@@ -825,9 +910,20 @@ void recorder_shorten(struct recorder *recorder, struct capture *capture, uint64
 
 void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 {
+	uint64_t drained_ns;
+
 	if (!clock_is_due(recorder->pace_due_ns, now_ns))
 		return;
+	if (!recorder->active_count) {
+		past_free(&recorder->past);
+		recorder->pace_due_ns = 0;
+		return;
+	}
+	recorder->lag.last_ns = now_ns - recorder->pace_due_ns;
+	if (recorder->lag.last_ns > recorder->lag.most_ns)
+		recorder->lag.most_ns = recorder->lag.last_ns;
 	recorder->pace_due_ns = next_pace_ns(recorder, now_ns);
+	look_at_budgets(recorder, now_ns);
 	for (size_t i = 0; i < recorder->active_count; i++)
 		if (capture_is_over(recorder->active[i].capture, now_ns))
 			end_accounts(recorder, &recorder->active[i]);
@@ -835,6 +931,8 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 	if (wants_walk(recorder, now_ns))
 		tracking_walk(recorder->tracking);
 	settle_ended(recorder);
+	drained_ns = clock_now_ns(recorder->clock);
+	read_past(recorder);
 	for (size_t i = recorder->active_count; i-- > 0;) {
 		bool ends = capture_is_over(recorder->active[i].capture, now_ns);
 
@@ -848,6 +946,8 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 		look_at_cgroups(recorder, &recorder->active[i], now_ns);
 		follow_accounts(recorder, &recorder->active[i], now_ns);
 	}
+	if (recorder->active_count)
+		keep_unread(recorder, drained_ns);
 	keep_gone(recorder);
 }
 

@@ -9,6 +9,7 @@
 #include "common/counters.h"
 #include "common/log.h"
 #include "consumer/capture/incident.h"
+#include "consumer/capture/past.h"
 #include "consumer/capture/stall_clocks.h"
 #include "consumer/looker.h"
 #include "consumer/process/kernel_objects.h"
@@ -32,6 +33,16 @@ struct active {
 	bool has_clocks;         /* the stall clocks run for this capture */
 };
 
+/* How well recording keeps pace. All but `joined` and `over` since the start. */
+struct recorder_lag {
+	uint64_t last_ns, most_ns; /* how late the rings were drained, the last time and at the most */
+	uint64_t
+		joined_ns; /* how long intervals off CPU were over budget: their time counted with later ones */
+	uint64_t over_ns;      /* how long some were lost */
+	uint64_t joined, over; /* the kernel's counters, when they were last read */
+	uint64_t looked_ns;    /* when that was */
+};
+
 struct recorder {
 	const struct kernel_objects *kernel;
 	struct tracking *tracking;
@@ -40,8 +51,12 @@ struct recorder {
 	struct own_counters *own_counters;
 	struct store_thread *store;
 	struct rings rings;
+	struct past past;
+	uint64_t past_ns; /* how long intervals off CPU stay in `past` */
 	const struct clock *clock;
-	uint64_t pace_due_ns;        /* of the next recorder_pace(); 0: no capture is under way */
+	uint64_t
+		pace_due_ns; /* of the next recorder_pace(); 0: no capture is under way, and `past` is empty */
+	struct recorder_lag lag;
 	uint64_t longest_history_ns; /* of all rules in force */
 	uint64_t
 		accounts_valid_ns; /* the slots of the kernel's accounts are as long as they are since then */

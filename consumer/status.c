@@ -260,6 +260,36 @@ static void write_cgroups(const struct cgroups_gauges *cgroups, FILE *out)
 	status_line_end(out);
 }
 
+/* A number that is not known is empty. */
+static void field_if_known(FILE *out, const char *key, int64_t value)
+{
+	if (value < 0)
+		status_line_field(out, key, "%s", "");
+	else
+		status_line_field(out, key, "%" PRId64, value);
+}
+
+static void write_own(const struct status *status, FILE *out)
+{
+	const struct recorder_lag *lag = &status->recorder->lag;
+	struct own_used used;
+
+	own_usage_read(status->own_usage, &used);
+	status_line_begin(out, "own");
+	field_if_known(out, "cpu_ns", used.cpu_ns);
+	/* this is the draining thread */
+	status_line_field(out, "draining_cpu_ns", "%" PRIu64, clock_read_ns(CLOCK_THREAD_CPUTIME_ID));
+	field_if_known(out, "resident_bytes", used.resident_bytes);
+	field_if_known(out, "unit_cpu_ns", used.unit_cpu_ns);
+	field_if_known(out, "unit_bytes", used.unit_bytes);
+	status_line_field(out, "drain_late_ns", "%" PRIu64, lag->last_ns);
+	status_line_field(out, "drain_late_most_ns", "%" PRIu64, lag->most_ns);
+	status_line_field(out, "offcpu_joined_ns", "%" PRIu64, lag->joined_ns);
+	status_line_field(out, "offcpu_over_ns", "%" PRIu64, lag->over_ns);
+	status_line_field(out, "past_bytes", "%zu", status->recorder->past.room);
+	status_line_end(out);
+}
+
 static void write_problem(FILE *out, const char *remedy, const char *problem)
 {
 	status_line_begin(out, "problem");
@@ -416,6 +446,7 @@ void status_write(const struct status *status, FILE *out)
 	write_rules(status, out);
 	write_watches(status, out);
 	write_captures(status, out);
+	write_own(status, out);
 	write_unwind(status->unwind, out);
 	status_write_tables(status->unwind, status->now_ns, out);
 	write_cgroups(&status->cgroups, out);

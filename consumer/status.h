@@ -9,6 +9,7 @@
 #include "consumer/confine.h"
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
+#include "consumer/process/own_usage.h"
 #include "consumer/recorder.h"
 #include "consumer/reload.h"
 #include "consumer/target/cgroups.h"
@@ -28,6 +29,7 @@ struct status {
 	const struct recorder *recorder;
 	const struct reload *reload;
 	const struct unwind_gauges *unwind;
+	const struct own_usage *own_usage;
 	const char *unsampled_cpus;
 	uint64_t started_ns, now_ns; /* CLOCK_MONOTONIC */
 };

@@ -31,6 +31,7 @@ const char *loss_text(const char *reason)
 		{ "stale-events", "process events for rules that were no longer in force" },
 		{ "offcpu-over-budget",
 		  "intervals off CPU without a stack: too many per second; their time is counted" },
+		{ "offcpu-joined", "intervals off CPU without a stack, whose time counts with a later one" },
 		{ "offcpu-untracked",
 		  "threads whose time off CPU is unknown, because a map or memory was full" },
 		{ "unknown-process",

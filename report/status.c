@@ -75,6 +75,27 @@ static void print_daemon(FILE *out, const struct status_line *line)
 		fprintf(out, "policy of root: %s\n", shown(line, "policy", text, sizeof(text)));
 }
 
+/* A daemon of an older version has no such line. */
+static void print_own(FILE *out, const struct status_line *line)
+{
+	char a[64], b[64], c[64], d[64];
+
+	fprintf(out, "  CPU time %s, of that the draining thread %s; memory %s\n",
+		duration(line, "cpu_ns", 1, a, sizeof(a)), duration(line, "draining_cpu_ns", 1, b, sizeof(b)),
+		format_size(strtod(status_line_get(line, "resident_bytes"), NULL), c, sizeof(c)));
+	if (*status_line_get(line, "unit_cpu_ns"))
+		fprintf(out, "  with its symbolizers: CPU time %s, memory %s\n",
+			duration(line, "unit_cpu_ns", 1, a, sizeof(a)),
+			format_size(strtod(status_line_get(line, "unit_bytes"), NULL), b, sizeof(b)));
+	fprintf(out, "  the rings were drained %s late, %s at most\n",
+		duration(line, "drain_late_ns", 1, a, sizeof(a)),
+		duration(line, "drain_late_most_ns", 1, b, sizeof(b)));
+	fprintf(out,
+		"  intervals off CPU beyond the budget counted with later ones for %s, and were lost for %s\n",
+		duration(line, "offcpu_joined_ns", 1, c, sizeof(c)),
+		duration(line, "offcpu_over_ns", 1, d, sizeof(d)));
+}
+
 static void print_mistake(FILE *out, const struct status_line *line)
 {
 	char text[2048], more[24];
@@ -239,6 +260,7 @@ static const struct {
 	  "\nRULE                 PRESSURE        STALL/WINDOW MODE     STATE      FIRED SUPPRESSED  CGROUP\n",
 	  print_watch },
 	{ "capture", "\ncaptures under way\n", print_capture },
+	{ "own", "\nbourdond itself\n", print_own },
 	{ "unwind", "\nunwind tables\n", print_unwind },
 	{ "without_table", "\nfiles without an unwind table: their frames are unwound by frame pointers\n",
 	  print_without_table },

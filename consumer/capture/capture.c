@@ -46,6 +46,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_UNRESOLVED_FRAMES] = { "frames-unresolved", "frame" },
 	[LOSS_SYMBOLIZER] = { "symbolizer-failed", "event" },
 	[LOSS_MAPPINGS_CUT] = { "mappings-cut", "process" },
+	[LOSS_OFFCPU_JOINED] = { "offcpu-joined", "event" },
 };
 
 const char *capture_stall_name(uint8_t stall)
@@ -56,9 +57,8 @@ const char *capture_stall_name(uint8_t stall)
 	return names[stall & (STALL_MEMORY | STALL_IO | STALL_CPU)];
 }
 
-/* Opens the readers at `wanted_ns` or later. Returns the time from which the rings hold every sample. */
-static uint64_t begin_rings(struct ring_reader *readers, const struct rings *rings,
-			    const struct sample *slots, uint64_t wanted_ns)
+uint64_t rings_begin(struct ring_reader *readers, const struct rings *rings, const struct sample *slots,
+		     uint64_t wanted_ns)
 {
 	uint64_t from_ns = wanted_ns, oldest_ns;
 
@@ -102,11 +102,11 @@ struct capture *capture_begin(const struct capture_trigger *trigger, const struc
 		return NULL;
 	if (trigger->wanted_history_ns > trigger->triggered_ns || wanted_ns < rings->armed_ns)
 		wanted_ns = rings->armed_ns;
-	capture->covered_from_ns = begin_rings(capture->readers, rings, rings->slots, wanted_ns);
+	capture->covered_from_ns = rings_begin(capture->readers, rings, rings->slots, wanted_ns);
 	capture->offcpu_from_ns = wanted_ns;
 	if (rings->offcpu_slots)
 		capture->offcpu_from_ns =
-			begin_rings(capture->readers + rings->cpus, rings, rings->offcpu_slots, wanted_ns);
+			rings_begin(capture->readers + rings->cpus, rings, rings->offcpu_slots, wanted_ns);
 	return capture;
 }
 
@@ -728,6 +728,16 @@ void capture_add_open(struct capture *capture, const struct sample *sample, uint
 	ended.weight_ns = ended.woken_ns - ended.left_ns;
 	ended.queued_ns = now_ns - ended.woken_ns;
 	on_sample(&draining, &ended);
+}
+
+void capture_add_kept(struct capture *capture, const struct sample *sample, uint32_t cpu,
+		      capture_describe describe, void *user)
+{
+	struct draining draining = {
+		.capture = capture, .describe = describe, .user = user, .cpu = (uint16_t)cpu
+	};
+
+	on_sample(&draining, sample);
 }
 
 void capture_drain(struct capture *capture, capture_describe describe, void *user)

@@ -49,6 +49,7 @@ enum loss {
 	LOSS_UNRESOLVED_FRAMES, /* distinct frames without a function name */
 	LOSS_SYMBOLIZER,        /* symbolizers that died, or could not be started */
 	LOSS_MAPPINGS_CUT,      /* processes with more executable mappings than get names and unwind tables */
+	LOSS_OFFCPU_JOINED, /* intervals off CPU without a slot, whose time a later one of their thread has, meanwhile */
 	LOSS_REASONS,
 };
 
@@ -192,6 +193,10 @@ struct rings {
 	const struct sample *offcpu_slots; /* the same number of slots, for intervals off CPU; or NULL */
 };
 
+/* Opens the readers at `wanted_ns` or later. Returns the time from which the rings hold every sample. */
+uint64_t rings_begin(struct ring_reader *readers, const struct rings *rings, const struct sample *slots,
+		     uint64_t wanted_ns);
+
 /*
  * Starts a capture. Takes ownership of trigger->cgroup and trigger->asking. NULL without memory; then the caller still
  * owns them.
@@ -204,6 +209,10 @@ struct capture *capture_begin(const struct capture_trigger *trigger, const struc
  */
 struct capture *capture_follow(const struct capture_trigger *trigger, const struct capture *before);
 void capture_free(struct capture *capture);
+
+/* Adds a sample that was read from the off-CPU ring of the CPU before, if it belongs to the capture. */
+void capture_add_kept(struct capture *capture, const struct sample *sample, uint32_t cpu,
+		      capture_describe describe, void *user);
 
 /* Adds the new samples of the rings that belong to the capture. */
 void capture_drain(struct capture *capture, capture_describe describe, void *user);

@@ -46,6 +46,28 @@ static bool describe_other(const struct capture_scope *scope, const struct sampl
 	return true;
 }
 
+/* Whose sample it is depends on the cgroup. */
+static bool needs_cgroup(const struct capture_scope *scope)
+{
+	return rule_has_cgroups(scope->rule) || scope->cgroup;
+}
+
+/* A target whose events were lost, or have yet to come. A rule of every comm does not need its name. */
+static bool describe_unknown(const struct capture_scope *scope, const struct sample *sample,
+			     struct capture_process *process)
+{
+	const char *cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
+
+	if (scope->rule->comm.prefix && !scope->rule->comm.text[0] && (cgroup || !needs_cgroup(scope))) {
+		describe_other(scope, sample, process);
+		if (is_process_covered(scope, sample->tgid, sample->started_ns, process->comm, cgroup))
+			process->role = USAGE_TARGET;
+		return true;
+	}
+	/* in another cgroup, it is none of the capture's anyway */
+	return cgroup && !is_of_cgroup(scope, cgroup) && describe_other(scope, sample, process);
+}
+
 bool capture_scope_describe(void *user, const struct sample *sample, struct capture_process *process)
 {
 	const struct capture_scope *scope = user;
@@ -56,17 +78,14 @@ bool capture_scope_describe(void *user, const struct sample *sample, struct capt
 	if (sample->of != SAMPLE_OF_TARGET && !(target && targets_has_run(target, sample->program)))
 		return describe_other(scope, sample, process);
 	process->role = USAGE_OTHER;
-	if (!target) {
-		/* a process whose events were lost; in another cgroup, it is none of the capture's anyway */
-		cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
-		return cgroup && !is_of_cgroup(scope, cgroup) && describe_other(scope, sample, process);
-	}
+	if (!target)
+		return describe_unknown(scope, sample, process);
 	process->uid = target->uid;
 	comm = targets_comm_of(target, sample->program);
 	memcpy(process->comm, comm, sizeof(process->comm));
 	cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
 	/* a cgroup that is not known yet may be known at the next sample: a counted loss is better than a guess */
-	if (!cgroup && rule_names(scope->rule, comm) && (rule_has_cgroups(scope->rule) || scope->cgroup))
+	if (!cgroup && rule_names(scope->rule, comm) && needs_cgroup(scope))
 		return false;
 	if (is_process_covered(scope, sample->tgid, sample->started_ns, comm, cgroup))
 		process->role = USAGE_TARGET;

@@ -628,6 +628,7 @@ static bool is_counted(const struct capture *capture, size_t loss)
 	case LOSS_EVENTS:
 	case LOSS_STALE_EVENTS:
 	case LOSS_OFFCPU_UNSTACKED:
+	case LOSS_OFFCPU_JOINED:
 	case LOSS_OFFCPU_UNTRACKED:
 	case LOSS_MISSING:
 	case LOSS_WATCH_SUPPRESSED:

@@ -48,11 +48,11 @@
 #define SCAN_NS (3 * CLOCK_SECOND_NS) /* longest time for one scan; then the next goes on with it */
 #define MANY_NS (CLOCK_SECOND_NS / 2) /* of processes with many mappings */
 /*
- * CPU time of scans, and of what follows from them, beside the time without one: a twenty-fifth of a CPU, of which some is
+ * CPU time of scans, and of what follows from them, beside the time without one: an eightieth of a CPU, of which some is
  * saved up, so that scans follow each other closely when many programs begin; and a twentieth for processes with many mappings,
  * however many there are. Captures scan at once.
  */
-#define REST 24U
+#define REST 79U
 #define SAVED_NS (CLOCK_SECOND_NS / 5)
 #define REST_MANY 19U
 /*

@@ -105,7 +105,7 @@ assert_verdict() {
 	[ "$(sql 'SELECT count(DISTINCT tid) FROM sample')" -eq $((4 * $(nproc))) ]
 	# the only losses are those of the start (intervals that began before their stack was kept, samples
 	# from before the unwind tables) and the ticks that an emulated CPU skips
-	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason NOT IN ('frames-unresolved', 'offcpu-over-budget', 'stack-not-whole'
+	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason NOT IN ('frames-unresolved', 'offcpu-joined', 'offcpu-over-budget', 'stack-not-whole'
 		$( ((PATIENCE == 1)) || echo ", 'samples-missing'"))")" = "$((PATIENCE == 1 ? 21 : 20))|0" ] || {
 		sql 'SELECT * FROM loss WHERE events > 0'
 		false
@@ -128,6 +128,29 @@ assert_verdict() {
 	[ "$DAEMON_STATUS" -eq 0 ]
 	[ "$(sql 'SELECT ended_at > started_at FROM run')" = 1 ]
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
+}
+
+@test "a storm of threads: their waits for a CPU have stacks, and the stacks add up to the kernel's own sums" {
+	local storm=('comm = churn' 'watch = cgroup' 'history = 1s' 'capture = 3s')
+	load
+	rule storm "${storm[@]}" 'io.full = 100%'
+	daemon_start
+	ON_CPU=0 start churn --kind thread --workers 8 churn
+	# there is history of the storm
+	await 60 eval "(( \$(counter 12) > 50 ))"
+	sleep 1
+	rule storm "${storm[@]}" 'cpu.some = 5%'
+	recorded
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	# a thread that waits for its first CPU is where all threads begin
+	[ "$(sql "SELECT count(*) > 0 FROM sample JOIN stack USING(stack_id) JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id)
+		WHERE kind = 'off-cpu' AND depth = 1 AND function GLOB 'ret_from_fork*'")" = 1 ]
+	sql "SELECT reason, events FROM loss WHERE events > 0"
+	[ "$(sql "SELECT sum(events) * 20 <= sum(sample_count) FROM loss JOIN capture USING(capture_id)
+		WHERE reason IN ('offcpu-over-budget', 'overwritten-slots')")" = 1 ]
+	sql "SELECT account, ns FROM account; SELECT stall, sum(weight_ns) FROM sample WHERE kind = 'off-cpu' GROUP BY 1"
+	[ "$(sql "SELECT abs(stacks - queued) * 10 <= queued FROM (SELECT sum(ns) AS queued FROM account WHERE account = 'queued'),
+		(SELECT sum(weight_ns) AS stacks FROM sample WHERE kind = 'off-cpu' AND stall = 'cpu')")" = 1 ]
 }
 
 @test "reports: trigger, processes, stacks, history and losses" {

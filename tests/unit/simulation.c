@@ -480,6 +480,7 @@ void simulation_start(struct simulation *simulation)
 					     .own_counters = &simulation->counters,
 					     .notify = &simulation->notify,
 					     .cgroup_mount = simulation->mount,
+					     .own_usage = &simulation->own_usage,
 					     .confinement = &simulation->confinement };
 	struct store_thread_settings of_store = { .where = &simulation->where,
 						  .journal_socket = simulation->nowhere,

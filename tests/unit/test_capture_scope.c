@@ -101,24 +101,31 @@ struct describe_case {
 	const char *what, *comm, *rule_cgroup, *scope_cgroup;
 	bool knows_path;
 	bool described, included;
+	bool any_comm; /* the rule's is * */
 };
 
 static const struct describe_case describe_cases[] = {
-	{ "any cgroup", "web", NULL, NULL, true, true, true },
-	{ "any cgroup, and its own is unknown", "web", NULL, NULL, false, true, true },
-	{ "the rule's cgroup", "web", "/a/*", NULL, true, true, true },
-	{ "another cgroup than the rule's", "web", "/z/*", NULL, true, true, false },
-	{ "the rule's cgroup, and its own is unknown", "web", "/a/*", NULL, false, false, false },
-	{ "the watched cgroup", "web", NULL, "/a", true, true, true },
-	{ "the watched cgroup, and its own is unknown", "web", NULL, "/a", false, false, false },
-	{ "another comm", "other", "/a/*", "/a", true, true, false },
-	{ "another comm, whose cgroup does not matter", "other", "/a/*", "/a", false, true, false },
-	{ "an unknown process", NULL, NULL, NULL, true, false, false },
-	{ "an unknown process in the watched cgroup", NULL, NULL, "/a", true, false, false },
-	{ "an unknown process in the rule's cgroup", NULL, "/a/*", NULL, true, false, false },
-	{ "an unknown process in another cgroup than the watched one", NULL, NULL, "/z", true, true, false },
-	{ "an unknown process in another cgroup than the rule's", NULL, "/z/*", "/a", true, true, false },
-	{ "an unknown process in an unknown cgroup", NULL, "/z/*", "/z", false, false, false },
+	{ "any cgroup", "web", NULL, NULL, true, true, true, false },
+	{ "any cgroup, and its own is unknown", "web", NULL, NULL, false, true, true, false },
+	{ "the rule's cgroup", "web", "/a/*", NULL, true, true, true, false },
+	{ "another cgroup than the rule's", "web", "/z/*", NULL, true, true, false, false },
+	{ "the rule's cgroup, and its own is unknown", "web", "/a/*", NULL, false, false, false, false },
+	{ "the watched cgroup", "web", NULL, "/a", true, true, true, false },
+	{ "the watched cgroup, and its own is unknown", "web", NULL, "/a", false, false, false, false },
+	{ "another comm", "other", "/a/*", "/a", true, true, false, false },
+	{ "another comm, whose cgroup does not matter", "other", "/a/*", "/a", false, true, false, false },
+	{ "an unknown process", NULL, NULL, NULL, true, false, false, false },
+	{ "an unknown process in the watched cgroup", NULL, NULL, "/a", true, false, false, false },
+	{ "an unknown process in the rule's cgroup", NULL, "/a/*", NULL, true, false, false, false },
+	{ "an unknown process in another cgroup than the watched one", NULL, NULL, "/z", true, true, false,
+	  false },
+	{ "an unknown process in another cgroup than the rule's", NULL, "/z/*", "/a", true, true, false,
+	  false },
+	{ "an unknown process in an unknown cgroup", NULL, "/z/*", "/z", false, false, false, false },
+	{ "an unknown process, and a rule of every comm", NULL, NULL, NULL, false, true, true, true },
+	{ "the same in the rule's cgroup", NULL, "/a/*", "/a", true, true, true, true },
+	{ "the same in another cgroup than the rule's", NULL, "/z/*", NULL, true, true, false, true },
+	{ "the same, and its cgroup is unknown", NULL, "/a/*", NULL, false, false, false, true },
 };
 
 START_TEST(whose_samples_are_covered)
@@ -135,6 +142,8 @@ START_TEST(whose_samples_are_covered)
 	struct capture_scope scope = { .targets = &targets, .rule = &named, .cgroup = one->scope_cgroup };
 
 	named.cgroup = (char *)one->rule_cgroup;
+	if (one->any_comm)
+		named.comm = (struct comm_pattern){ .prefix = true };
 	ck_assert_int_eq(cgroups_open(&cgroups, "/sys/fs/cgroup", -1, clock_monotonic_ns()), 0);
 	scope.cgroups = cgroups;
 	if (one->comm)

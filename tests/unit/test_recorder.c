@@ -143,6 +143,7 @@ START_TEST(budgets_follow_the_captures)
 	simulation_run(&simulation, 10 * SECOND);
 	calm = *control;
 	ck_assert_uint_eq(calm.offcpu_min_ns, 20 * MS);
+	ck_assert_uint_eq(calm.offcpu_unread_ns, 0);
 	/* 1,024 slots within the history of 4 s, and a second more */
 	ck_assert_uint_eq(calm.offcpu_slots_hz, 1024 / 5);
 	press(&simulation, "/web", 300);
@@ -150,7 +151,11 @@ START_TEST(budgets_follow_the_captures)
 	ck_assert_uint_eq(control->offcpu_min_ns, MS);
 	ck_assert_uint_eq(control->offcpu_slots_hz, 1024 * 4 / 2);
 	ck_assert_uint_eq(control->offcpu_stacks_hz, 8 * calm.offcpu_stacks_hz);
+	/* what was not drained is kept: it is drained four times a second */
+	ck_assert_uint_le(control->offcpu_unread_ns, simulation.now_ns);
+	ck_assert_uint_gt(control->offcpu_unread_ns, simulation.now_ns - 300 * MS);
 	simulation_run(&simulation, 3 * SECOND);
+	ck_assert_uint_eq(control->offcpu_unread_ns, 0);
 	ck_assert_uint_eq(control->offcpu_min_ns, calm.offcpu_min_ns);
 	ck_assert_uint_eq(control->offcpu_slots_hz, calm.offcpu_slots_hz);
 	ck_assert_uint_eq(control->offcpu_stacks_hz, calm.offcpu_stacks_hz);
