@@ -271,6 +271,8 @@ static int send_request(int fd, const struct capture_request *request)
 	while (sent < bytes) {
 		ssize_t result = send(fd, text + sent, bytes - sent, MSG_NOSIGNAL);
 
+		if (result < 0 && errno == EPIPE)
+			return 0; /* closed already, it has a line that says why */
 		if (result < 0)
 			return -errno;
 		sent += (size_t)result;

@@ -28,7 +28,8 @@ int live_source_open(const char *database, struct live_source *ret_source)
 	/* whoever has asked is who connected: from then on root is not needed */
 	if (!result && owner_become_of(database, &real) == -EPERM)
 		return -EPERM;
-	if (!result && send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
+	/* closed already, it has a line that says why */
+	if (!result && send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 && errno != EPIPE)
 		result = -errno;
 	if (result < 0) {
 		daemon_explain_connection(database, result, "what is on CPU");

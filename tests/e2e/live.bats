@@ -138,11 +138,11 @@ has_samples() {
 	grep -qE '^CapEff:	0+$' "/proc/$root/status"
 	# a user has half of what the others leave
 	for i in 1 2; do
-		live --json > "$WORK/$i.json" &
+		"${MEMBER[@]}" "$WORK/bourdon" --db "$DB" top --live --json > "$WORK/$i.json" &
 		CHILDREN+=("$!")
 		await 60 test -s "$WORK/$i.json"
 	done
-	local second=$!
+	local second=${CHILDREN[-1]}
 	run live --once
 	[ "$status" -eq 1 ]
 	[[ $output == *'try again later'* ]]
