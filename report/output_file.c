@@ -68,8 +68,8 @@ int output_file_judge_directory(int directory, const char *path)
 	_cleanup_close_ int foreign = find_foreign(directory);
 
 	return foreign == -ENOENT ? 0
-	       : foreign < 0	  ? refuse(path, -foreign)
-				  : refuse_directory(path, foreign, "writes no database below such a directory");
+	       : foreign < 0      ? refuse(path, -foreign)
+			     : refuse_directory(path, foreign, "writes no database below such a directory");
 }
 
 /* Whether the path of the directory has no link in it, which could be changed to lead elsewhere. */
@@ -115,8 +115,8 @@ static bool is_trap(const struct output_file *output, const struct stat *entry)
 {
 	struct stat at;
 
-	return output->is_foreign || (!geteuid() && entry->st_uid &&
-				      (fstat(output->directory, &at) || !file_is_roots_alone(&at)));
+	return output->is_foreign ||
+	       (!geteuid() && entry->st_uid && (fstat(output->directory, &at) || !file_is_roots_alone(&at)));
 }
 
 /* ---- the file ---- */

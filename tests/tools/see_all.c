@@ -61,7 +61,8 @@ struct attack {
 	unsigned long long iterator_bytes;
 	struct seen seen[PROCESSES_MAX];
 	unsigned int count;
-	unsigned int wanted; /* the first so many processes end the look once they were seen everywhere; 0: time alone does */
+	unsigned int
+		wanted; /* the first so many processes end the look once they were seen everywhere; 0: time alone does */
 };
 
 static int open_pin(const struct attack *attack, const char *name, bool to_write)
@@ -451,7 +452,8 @@ int main(int argc, char **argv)
 		{ "only-mappings", NULL,
 		  "read the mapping iterator, and write nothing: the programs stay quiet", &only_mappings },
 		{ "hoard", NULL, "open everything, print 'ready', and go on at SIGUSR1", &hoards },
-		{ "until-seen", "NUMBER", "end sooner, once the first NUMBER processes were seen everywhere", &until },
+		{ "until-seen", "NUMBER", "end sooner, once the first NUMBER processes were seen everywhere",
+		  &until },
 	};
 	const struct command_spec command = {
 		"see_all",
