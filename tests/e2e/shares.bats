@@ -11,6 +11,11 @@ as() {
 	setpriv --reuid "$1" --regid "$1" --groups "$TEST_GROUP" --bounding-set=-all --inh-caps=-all "${@:2}"
 }
 
+# behind UID COMMAND...: the same, to be put into the background: the command has the pid of that job
+behind() {
+	exec setpriv --reuid "$1" --regid "$1" --groups "$TEST_GROUP" --bounding-set=-all --inh-caps=-all "${@:2}"
+}
+
 ALICE=54321
 BOB=54322
 
@@ -26,7 +31,7 @@ teardown() {
 
 # asks UID OPTION...: bourdon capture by that user, in the background; ASKED is its pid
 asks() {
-	as "$1" "$WORK/bourdon" --db "$DB" capture "${@:2}" > "$WORK/asked.$1.out" 2> "$WORK/asked.$1.err" &
+	behind "$1" "$WORK/bourdon" --db "$DB" capture "${@:2}" > "$WORK/asked.$1.out" 2> "$WORK/asked.$1.err" &
 	ASKED=$!
 	CHILDREN+=("$ASKED")
 }
@@ -90,7 +95,7 @@ slice_is_calm() {
 
 # watches NAME UID: bourdon top --live by that user, in the background
 watches() {
-	as "$2" "$WORK/bourdon" --db "$DB" top --live --json > "$WORK/live.$1" 2> "$WORK/live.$1.err" &
+	behind "$2" "$WORK/bourdon" --db "$DB" top --live --json > "$WORK/live.$1" 2> "$WORK/live.$1.err" &
 	CHILDREN+=($!)
 }
 
@@ -147,7 +152,7 @@ loop_captures() {
 
 # flood UID PROGRAM: a program of that user, who connects to the control socket
 flood() {
-	as "$1" /usr/bin/python3 -c "$2" "$STATE_DIR/bourdond.sock" > "$WORK/flood.out" &
+	behind "$1" /usr/bin/python3 -c "$2" "$STATE_DIR/bourdond.sock" > "$WORK/flood.out" &
 	FLOOD=$!
 	CHILDREN+=("$FLOOD")
 }
