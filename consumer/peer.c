@@ -33,10 +33,9 @@ int peer_of(int fd, gid_t group, struct peer *ret_peer)
 
 struct share_owner peer_owner(const struct peer *peer)
 {
-	bool is_root = !peer->uid || peer->uid == geteuid();
-
-	return is_root ? (struct share_owner){ .kind = SHARE_OF_ROOT }
-		       : (struct share_owner){ .kind = SHARE_OF_USER, .id = peer->uid };
+	if (!peer->uid || peer->uid == geteuid())
+		return (struct share_owner){ .kind = SHARE_OF_ROOT };
+	return (struct share_owner){ .kind = SHARE_OF_USER, .id = peer->uid };
 }
 
 bool peer_may_ask(const struct peer *peer)
