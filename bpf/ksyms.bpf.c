@@ -32,11 +32,12 @@ union symbol_name {
 	__u64 words[4];
 };
 
+/* With one branch, for the verifier. */
 #define IS_NAME(name, wanted)                                                                                \
 	({                                                                                                   \
 		const union symbol_name wanted_ = { wanted };                                                \
-		(name).words[0] == wanted_.words[0] && (name).words[1] == wanted_.words[1] &&                \
-			(name).words[2] == wanted_.words[2] && (name).words[3] == wanted_.words[3];          \
+		!(((name).words[0] ^ wanted_.words[0]) | ((name).words[1] ^ wanted_.words[1]) |              \
+		  ((name).words[2] ^ wanted_.words[2]) | ((name).words[3] ^ wanted_.words[3]));              \
 	})
 
 /* The part begins with this symbol, or ends with the next one. */
