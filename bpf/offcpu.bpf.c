@@ -402,7 +402,7 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 		thread->stall |= STALL_IO;
 	thread->woken_ns = thread->state ? 0 : now_ns;
 	thread->left_ns = now_ns;
-	thread->has_stack = thread->has_waker_stack = 0;
+	thread->has_stack = thread->has_waker_stack = thread->is_new = 0;
 	thread->waker.kind = WAKER_UNKNOWN;
 	account_leaving(thread, target, task, now_ns);
 	if (clocks_join(&thread->counted, shared))

@@ -86,6 +86,12 @@ static inline uint64_t clock_sooner(uint64_t one_ns, uint64_t other_ns)
 	return one_ns && (!other_ns || one_ns < other_ns) ? one_ns : other_ns;
 }
 
+/* So long before; 0 if the machine has not run for so long. */
+static inline uint64_t clock_before(uint64_t now_ns, uint64_t ns)
+{
+	return now_ns > ns ? now_ns - ns : 0;
+}
+
 /* When something that was due is due again: a multiple of the period later, and after `now_ns`. */
 static inline uint64_t clock_next_ns(uint64_t due_ns, uint64_t period_ns, uint64_t now_ns)
 {

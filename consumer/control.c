@@ -437,6 +437,7 @@ static bool is_known(const char *kind)
 static void obey(struct control_socket *control, struct client *client, uint64_t now_ns)
 {
 	_cleanup_free_ char *text = TAKE_PTR(client->line);
+	const struct peer peer = client->peer; /* the client may be dropped meanwhile */
 	struct status_line line;
 
 	if (status_line_parse(text, &line) < 0) {
@@ -449,7 +450,7 @@ static void obey(struct control_socket *control, struct client *client, uint64_t
 		client->state = CLIENT_WAITS;
 		client->deadline_ns = 0;
 		shares_fix(&control->places, client->number);
-		control->handlers.ask(control->handlers.user, client->number, &client->peer, &line);
+		control->handlers.ask(control->handlers.user, client->number, &peer, &line);
 	}
 }
 

@@ -34,8 +34,14 @@
  */
 #define ENDED_MAX 4096U
 
-/* Watches that fire within so much time go by one reading of the accounts, which takes milliseconds. */
+/* Within so much time, RECORDER_WAITS readings of the accounts are enough, whatever fires: each takes milliseconds. */
 #define WAITS_NS (CLOCK_SECOND_NS / 4)
+
+/* From now on the programs keep slots of intervals that ended since then; 0: none. */
+static void keep_unread(const struct recorder *recorder, uint64_t since_ns)
+{
+	__atomic_store_n(&recorder->kernel->control->offcpu_unread_ns, since_ns, __ATOMIC_RELEASE);
+}
 
 void recorder_open(struct recorder *recorder, const struct recorder_settings *settings)
 {
@@ -52,8 +58,9 @@ void recorder_open(struct recorder *recorder, const struct recorder_settings *se
 						  .offcpu_slots = kernel->offcpu_slots },
 				       .clock = settings->clock,
 				       .clocks = { .kernel = kernel } };
-	/* a daemon that crashed during a capture may have left them running */
+	/* a daemon that crashed during a capture may have left clocks running, and slots for itself to read */
 	stall_clocks_stop(&recorder->clocks);
+	keep_unread(recorder, 0);
 	looker_open(&recorder->looker, kernel, settings->clock);
 	__atomic_store_n(&kernel->control->recorder, (uint32_t)getpid(), __ATOMIC_RELAXED);
 	reporter_tell(kernel);
@@ -79,7 +86,8 @@ void recorder_close(struct recorder *recorder)
 		capture_free(recorder->active[i].capture);
 		free(recorder->active[i].cgroup);
 	}
-	accounts_free(&recorder->waits);
+	for (size_t i = 0; i < RECORDER_WAITS; i++)
+		accounts_free(&recorder->waits[i].accounts);
 	past_free(&recorder->past);
 	looker_close(&recorder->looker);
 }
@@ -97,12 +105,6 @@ static void set_budgets(const struct recorder *recorder)
 			 capturing ? OFFCPU_MIN_CAPTURING_NS : OFFCPU_MIN_CALM_NS, __ATOMIC_RELAXED);
 	__atomic_store_n(&recorder->kernel->control->offcpu_stacks_hz,
 			 capturing ? STACKS_HZ_CAPTURING : STACKS_HZ_CALM, __ATOMIC_RELAXED);
-}
-
-/* From now on the programs keep slots of intervals that ended since then; 0: none. */
-static void keep_unread(const struct recorder *recorder, uint64_t since_ns)
-{
-	__atomic_store_n(&recorder->kernel->control->offcpu_unread_ns, since_ns, __ATOMIC_RELEASE);
 }
 
 /* Counts by steps how long more intervals off CPU ended than the programs have budgets for. */
@@ -192,7 +194,7 @@ static void drain(const struct recorder *recorder, const struct active *active)
 
 static void read_past(struct recorder *recorder)
 {
-	past_read(&recorder->past, clock_now_ns(recorder->clock) - recorder->past_ns);
+	past_read(&recorder->past, clock_before(clock_now_ns(recorder->clock), recorder->past_ns));
 }
 
 /* Begins a capture, or a baseline, that has its intervals off CPU from `past` if that is kept. */
@@ -327,6 +329,8 @@ static void note_kernel_losses(const struct recorder *recorder, const struct act
 	for (size_t i = 0; i < ARRAY_SIZE(counted); i++) {
 		size_t counter = counted[i].counter;
 
+		if (counted[i].loss == LOSS_OFFCPU_JOINED && !capture_takes(active->capture, SAMPLE_OFF_CPU))
+			continue;
 		capture_note_loss(active->capture, counted[i].loss,
 				  counters[counter] - active->counters_at_begin[counter]);
 	}
@@ -358,8 +362,8 @@ static void begin_accounts(const struct recorder *recorder, const struct active 
 	const struct capture_trigger *trigger = &active->capture->trigger;
 
 	accounts_begin(&active->capture->accounts, recorder->kernel,
-		       trigger->triggered_ns - trigger->wanted_history_ns, accounts_valid_since(recorder),
-		       now_ns);
+		       clock_before(trigger->triggered_ns, trigger->wanted_history_ns),
+		       accounts_valid_since(recorder), now_ns);
 }
 
 static void end_accounts(const struct recorder *recorder, const struct active *active)
@@ -463,16 +467,22 @@ static struct accounts read_waits(const struct recorder *recorder, uint64_t sinc
 /* What the watch's targets waited in its window that ends now. */
 static uint64_t own_at_trigger(struct recorder *recorder, const struct watch *watch, uint64_t now_ns)
 {
-	uint64_t window_ns = watch->trigger->window_us * 1000;
+	uint64_t window_ns = watch->trigger->window_us * 1000, recent_ns = clock_before(now_ns, WAITS_NS);
 	struct capture_scope scope = scope_of_watch(recorder, watch);
+	struct recorder_waits *place = recorder->waits;
 
-	if (window_ns != recorder->waits_window_ns || now_ns - recorder->waits_at_ns > WAITS_NS) {
-		accounts_free(&recorder->waits);
-		recorder->waits = read_waits(recorder, now_ns - window_ns, now_ns);
-		recorder->waits_window_ns = window_ns;
-		recorder->waits_at_ns = now_ns;
+	for (struct recorder_waits *one = recorder->waits; one < recorder->waits + RECORDER_WAITS; one++) {
+		if (one->window_ns == window_ns && one->at_ns >= recent_ns)
+			return own_us(&one->accounts, &scope, watch->trigger->resource);
+		if (one->at_ns < place->at_ns)
+			place = one;
 	}
-	return own_us(&recorder->waits, &scope, watch->trigger->resource);
+	if (place->at_ns >= recent_ns && place->window_ns)
+		return WATCH_NOT_KNOWN;
+	accounts_free(&place->accounts);
+	*place = (struct recorder_waits){ read_waits(recorder, clock_before(now_ns, window_ns), now_ns),
+					  window_ns, now_ns };
+	return own_us(&place->accounts, &scope, watch->trigger->resource);
 }
 
 /* What they waited in the last window of its capture, or in proportion in the capture, if that is shorter. */
@@ -491,6 +501,16 @@ static uint64_t own_at_end(const struct recorder *recorder, const struct watch *
 	return (uint64_t)((double)waited_us * (double)window_ns / (double)(now_ns - since_ns));
 }
 
+/* Whether the watch has fired again, and another capture of it is under way. */
+static bool is_captured_again(const struct recorder *recorder, const struct active *active)
+{
+	for (size_t i = 0; i < recorder->active_count; i++)
+		if (&recorder->active[i] != active && recorder->active[i].fired == active->fired &&
+		    recorder->active[i].cgroup_id == active->cgroup_id)
+			return true;
+	return false;
+}
+
 /* Tells the watch that fired, if it is still there, what part its targets had in the capture. */
 static void tell_watch(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
 {
@@ -500,7 +520,7 @@ static void tell_watch(const struct recorder *recorder, const struct active *act
 			      : NULL;
 	struct capture_scope scope = scope_of(recorder, active);
 
-	if (!watch)
+	if (!watch || is_captured_again(recorder, active))
 		return;
 	watch_note_own(watch, own_at_end(recorder, watch, capture->trigger.triggered_ns, now_ns));
 	watch_note_end(watch, capture->trigger.observed_us,

@@ -43,6 +43,13 @@ struct recorder_lag {
 	uint64_t looked_ns;    /* when that was */
 };
 
+/* What all targets waited within a window: read once for all watches with that window that fire at about the same time. */
+struct recorder_waits {
+	struct accounts accounts;
+	uint64_t window_ns, at_ns;
+};
+#define RECORDER_WAITS 4U
+
 struct recorder {
 	const struct kernel_objects *kernel;
 	struct tracking *tracking;
@@ -69,9 +76,7 @@ struct recorder {
 	uint64_t captured_ns;     /* when the last capture ended; 0: there was none */
 	struct incident incident; /* to which the last capture belongs */
 	struct log_limit suppressed_limit;
-	/* what all targets waited within a window: read once for all watches that fire at about the same time */
-	struct accounts waits;
-	uint64_t waits_window_ns, waits_at_ns;
+	struct recorder_waits waits[RECORDER_WAITS];
 };
 
 /* The sources of a capture. They outlive the recorder. */

@@ -131,6 +131,23 @@ START_TEST(the_pressure_is_recorded_beside_the_samples)
 }
 END_TEST
 
+/* A daemon that was killed within a capture has left what it had yet to read. */
+START_TEST(slots_of_a_daemon_that_was_killed_are_free)
+{
+	struct simulation simulation;
+
+	start(&simulation, WEB);
+	simulation_run(&simulation, 10 * SECOND);
+	press(&simulation, "/web", 300);
+	simulation_run(&simulation, SECOND);
+	simulation_kill(&simulation);
+	ck_assert_uint_gt(simulation.kernel.objects.control->offcpu_unread_ns, 0);
+	simulation_start(&simulation);
+	ck_assert_uint_eq(simulation.kernel.objects.control->offcpu_unread_ns, 0);
+	simulation_free(&simulation);
+}
+END_TEST
+
 /* The budgets of the programs: the whole history is kept while it is calm, and shorter waits in a capture. */
 START_TEST(budgets_follow_the_captures)
 {
@@ -1034,6 +1051,7 @@ SUITE(recorder)
 	tcase_add_test(one, pressure_below_the_threshold_is_none);
 	tcase_add_test(one, the_pressure_is_recorded_beside_the_samples);
 	tcase_add_test(one, budgets_follow_the_captures);
+	tcase_add_test(one, slots_of_a_daemon_that_was_killed_are_free);
 	tcase_add_test(one, waits_are_recorded_and_those_that_have_not_ended);
 	suite_add_tcase(suite, one);
 	tcase_add_test(history, history_is_as_long_as_the_daemon_runs);
