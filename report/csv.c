@@ -39,13 +39,13 @@ void csv_part(FILE *out, const char *text)
 	}
 }
 
-/* How a formula begins, in ASCII or in full width. A tab and a line feed are escaped. */
+/* How a formula begins, in ASCII or in full width; alone, such a sign is a text. A tab and a line feed are escaped. */
 static bool begins_formula(const char *text)
 {
 	static const char *const signs[] = { "=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
-		if (!strncmp(text, signs[i], strlen(signs[i])))
+		if (!strncmp(text, signs[i], strlen(signs[i])) && text[strlen(signs[i])])
 			return true;
 	return false;
 }

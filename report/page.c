@@ -40,52 +40,53 @@ static void write_policy(FILE *out)
 	fputs("; base-uri 'none'; form-action 'none'", out);
 }
 
-/* Writes a byte as names have it in the reports: "\xHH", whose backslash JSON doubles. */
-static void write_escaped(FILE *out, unsigned int byte)
+/* Writes a character as names have it in the reports: "\xHH" for each byte of its UTF-8, whose backslash JSON doubles. */
+static void write_escaped(FILE *out, unsigned int code)
 {
-	fprintf(out, "\\\\x%02x", byte);
+	static const unsigned int first[] = { 0, 0xc0, 0xe0, 0xf0 };
+	unsigned int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+
+	fprintf(out, "\\\\x%02x", first[more] | code >> 6 * more);
+	while (more--)
+		fprintf(out, "\\\\x%02x", 0x80 | (code >> 6 * more & 0x3f));
 }
 
-/* The control character that an escape of JSON stands for; 0: none. */
-static unsigned int control_of(const char *escape, unsigned int *ret_length)
+/* The character that hides or turns text, and that an escape of JSON stands for; 0: none. */
+static unsigned int deceptive_of(const char *escape, unsigned int *ret_length)
 {
 	static const char letters[] = "bfnrt", codes[] = "\b\f\n\r\t";
 	const char *letter = escape[1] ? strchr(letters, escape[1]) : NULL;
-	unsigned int code = 0;
+	unsigned int code = 0, low = 0;
 
 	*ret_length = escape[1] == 'u' ? 6 : 2;
 	if (letter)
 		return (unsigned char)codes[letter - letters];
-	if (escape[1] == 'u' && sscanf(escape + 2, "%4x", &code) == 1 && (code < 0x20 || code == 0x7f))
-		return code;
-	return 0;
+	if (escape[1] != 'u' || sscanf(escape + 2, "%4x", &code) != 1)
+		return 0;
+	if (code >= 0xd800 && code < 0xdc00 && sscanf(escape + 6, "\\u%4x", &low) == 1) {
+		code = 0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ff));
+		*ret_length = 12;
+	}
+	return escape_is_deceptive(code) ? code : 0;
 }
 
 /*
  * Writes JSON as data of a page. A `<` is within a string; without it the text ends no script, and begins no comment of HTML.
- * Characters that hide or turn text are as in the reports; bourdond stores none, but somebody else may have made the file.
+ * Characters that hide or turn text, which are escapes of JSON, are as in the reports: a script would show what they stand for.
  */
 static void write_data(FILE *out, const char *json)
 {
 	unsigned int length, code;
 
 	for (const char *at = json; *at; at += length) {
-		length = *at == '\\' ? 0 : escape_utf8(at, &code);
-		if (*at == '<') {
+		length = 1;
+		code = *at == '\\' ? deceptive_of(at, &length) : 0;
+		if (code)
+			write_escaped(out, code);
+		else if (*at == '<')
 			fputs("\\u003c", out);
-		} else if (*at == '\\') {
-			code = control_of(at, &length);
-			if (code)
-				write_escaped(out, code);
-			else
-				fwrite(at, 1, length, out);
-		} else if (length > 1 && escape_is_deceptive(code)) {
-			for (unsigned int i = 0; i < length; i++)
-				write_escaped(out, (unsigned char)at[i]);
-		} else {
-			length = length ? length : 1;
+		else
 			fwrite(at, 1, length, out);
-		}
 	}
 }
 
