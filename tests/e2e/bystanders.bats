@@ -108,6 +108,6 @@ others() {
 	(($(others 'sum(samples)') > 20))
 	CHILD=$denied
 	# before setpriv had done its work, it was a process of root
-	[ "$(others "count(*) FILTER (WHERE comm NOT IN ('bash', 'taskset', 'setpriv'))")" -eq 0 ]
+	[ "$(others "group_concat(DISTINCT comm) FILTER (WHERE comm NOT IN ('bash', 'setsid', 'nice', 'setpriv'))")" = '' ]
 	if is_listed "$denied"; then return 1; fi
 }
