@@ -485,12 +485,11 @@ static uint64_t own_at_trigger(struct recorder *recorder, const struct watch *wa
 	return own_us(&place->accounts, &scope, watch->trigger->resource);
 }
 
-/* What they waited in the last window of its capture, or in proportion in the capture, if that is shorter. */
-static uint64_t own_at_end(const struct recorder *recorder, const struct watch *watch, uint64_t triggered_ns,
-			   uint64_t now_ns)
+/* What they waited since then, in proportion to the watch's window. */
+static uint64_t own_since(const struct recorder *recorder, const struct watch *watch, uint64_t since_ns,
+			  uint64_t now_ns)
 {
-	uint64_t window_ns = watch->trigger->window_us * 1000,
-		 since_ns = now_ns - triggered_ns < window_ns ? triggered_ns : now_ns - window_ns, waited_us;
+	uint64_t window_ns = watch->trigger->window_us * 1000, waited_us;
 	struct capture_scope scope = scope_of_watch(recorder, watch);
 	struct accounts waits = read_waits(recorder, since_ns, now_ns);
 
@@ -519,10 +518,15 @@ static void tell_watch(const struct recorder *recorder, const struct active *act
 		active->fired ? watches_find(recorder->tracking->watches, active->cgroup_id, active->fired)
 			      : NULL;
 	struct capture_scope scope = scope_of(recorder, active);
+	uint64_t since_ns = capture->trigger.triggered_ns, last_ns;
 
 	if (!watch || is_captured_again(recorder, active))
 		return;
-	watch_note_own(watch, own_at_end(recorder, watch, capture->trigger.triggered_ns, now_ns));
+	/* a long wait counts when it ends, so its last window alone may have little of a steady stall */
+	watch_note_own(watch, own_since(recorder, watch, since_ns, now_ns));
+	last_ns = clock_before(now_ns, watch->trigger->window_us * 1000);
+	if (last_ns > since_ns)
+		watch_note_own(watch, own_since(recorder, watch, last_ns, now_ns));
 	watch_note_end(watch, capture->trigger.observed_us,
 		       own_us(&capture->accounts, &scope, active->fired->resource), now_ns);
 }

@@ -90,6 +90,9 @@ bool watch_is_worse(const struct watch *watch, uint64_t observed_us, uint64_t ow
 		return false;
 	if (own_us == WATCH_NOT_KNOWN || watch->own_peak_us == WATCH_NOT_KNOWN)
 		return observed_us >= WATCH_WORSE_TIMES * watch->peak_us;
+	/* a part of this window was captured, and waits that began there count when they end */
+	if (now_ns < watch->covered_until_ns + watch->trigger->window_us * 1000)
+		return false;
 	return own_us >= watch->trigger->stall_us && own_us >= WATCH_WORSE_TIMES * watch->own_peak_us;
 }
 
