@@ -15,13 +15,20 @@
 #define SHOP "[rule shop]\ncomm = shop\ncpu.some = 200ms/2s\nhistory = 2s\ncapture = 5s\ncooldown = 60s\n"
 #define POOL "[rule pool]\ncomm = worker\ncgroup = /*\ncpu.some = 200ms/2s\nhistory = 1s\ncapture = 3s\n"
 
-/* A daemon with these rules, and a process of the first one that runs on CPU 0, in the cgroup /web. */
-static void start(struct simulation *simulation, const char *rules)
+/* A daemon with these rules and settings, and a process of the first rule that sleeps in the cgroup /web. */
+static struct simulated_process *start_asleep(struct simulation *simulation, const char *rules,
+					      const char *settings, uint32_t slots)
 {
-	simulation_make(simulation, rules, NULL, 1024);
+	simulation_make(simulation, rules, settings, slots);
 	simulation_make_cgroup(simulation, "/web");
 	simulation_start(simulation);
-	simulation_put_on(simulation, simulation_begin(simulation, 101, "nginx", "/web"), 0);
+	return simulation_begin(simulation, 101, "nginx", "/web");
+}
+
+/* The same, but that the process runs on CPU 0. */
+static void start(struct simulation *simulation, const char *rules)
+{
+	simulation_put_on(simulation, start_asleep(simulation, rules, NULL, 1024), 0);
 }
 
 static void press(struct simulation *simulation, const char *cgroup, uint64_t ms)
@@ -187,10 +194,7 @@ START_TEST(waits_are_recorded_and_those_that_have_not_ended)
 	struct simulated_process *nginx;
 	uint32_t tid = 102;
 
-	simulation_make(&simulation, WEB, NULL, 1024);
-	simulation_make_cgroup(&simulation, "/web");
-	simulation_start(&simulation);
-	nginx = simulation_begin(&simulation, 101, "nginx", "/web");
+	nginx = start_asleep(&simulation, WEB, NULL, 1024);
 	simulation_run(&simulation, 10 * SECOND);
 	simulation_was_off(&simulation, nginx, 1, 500 * MS, STALL_IO);
 	press(&simulation, "/web", 300);
@@ -304,10 +308,7 @@ START_TEST(overwritten_slots_are_counted)
 	struct simulation simulation;
 	uint64_t from;
 
-	simulation_make(&simulation, WEB, NULL, 64);
-	simulation_make_cgroup(&simulation, "/web");
-	simulation_start(&simulation);
-	simulation_put_on(&simulation, simulation_begin(&simulation, 101, "nginx", "/web"), 0);
+	simulation_put_on(&simulation, start_asleep(&simulation, WEB, NULL, 64), 0);
 	simulation_run(&simulation, 10 * SECOND);
 	press(&simulation, "/web", 300);
 	simulation_run(&simulation, SECOND);
@@ -472,10 +473,7 @@ START_TEST(strangers_do_not_use_up_the_cooldown_of_a_rule)
 	struct simulation simulation;
 	struct simulated_process *nginx;
 
-	simulation_make(&simulation, WEB, NULL, 1024);
-	simulation_make_cgroup(&simulation, "/web");
-	simulation_start(&simulation);
-	nginx = simulation_begin(&simulation, 101, "nginx", "/web");
+	nginx = start_asleep(&simulation, WEB, NULL, 1024);
 	simulation_waited(&simulation, nginx, ACCOUNT_QUEUED, 0);
 	simulation_run(&simulation, 10 * SECOND);
 	press(&simulation, "/web", 1900);
@@ -512,10 +510,7 @@ START_TEST(strangers_cannot_have_captures_without_end)
 	struct simulation simulation;
 	struct simulated_process *nginx;
 
-	simulation_make(&simulation, WEB, NULL, 1024);
-	simulation_make_cgroup(&simulation, "/web");
-	simulation_start(&simulation);
-	nginx = simulation_begin(&simulation, 101, "nginx", "/web");
+	nginx = start_asleep(&simulation, WEB, NULL, 1024);
 	simulation_waited(&simulation, nginx, ACCOUNT_QUEUED, 0);
 	simulation_run(&simulation, 10 * SECOND);
 	for (int i = 0; i < 140; i++) {
@@ -687,10 +682,7 @@ START_TEST(a_target_that_ends_within_its_capture_is_in_it)
 	struct simulation simulation;
 	struct simulated_process *nginx;
 
-	simulation_make(&simulation, WEB, NULL, 1024);
-	simulation_make_cgroup(&simulation, "/web");
-	simulation_start(&simulation);
-	nginx = simulation_begin(&simulation, 101, "nginx", "/web");
+	nginx = start_asleep(&simulation, WEB, NULL, 1024);
 	simulation_put_on(&simulation, nginx, 0);
 	simulation_run(&simulation, 10 * SECOND);
 	press(&simulation, "/web", 300);
@@ -792,10 +784,7 @@ START_TEST(a_watch_without_a_target_begins_none)
 	struct simulation simulation;
 	struct simulated_process *nginx;
 
-	simulation_make(&simulation, WEB, NULL, 1024);
-	simulation_make_cgroup(&simulation, "/web");
-	simulation_start(&simulation);
-	nginx = simulation_begin(&simulation, 101, "nginx", "/web");
+	nginx = start_asleep(&simulation, WEB, NULL, 1024);
 	simulation_run(&simulation, 10 * SECOND);
 	simulation_end(&simulation, nginx);
 	simulation_run(&simulation, 5 * SECOND);
@@ -971,10 +960,7 @@ START_TEST(a_baseline_is_history_alone)
 	struct simulation simulation;
 	struct control calm;
 
-	simulation_make(&simulation, WEB, "[baseline]\nevery = 10s\n", 1024);
-	simulation_make_cgroup(&simulation, "/web");
-	simulation_start(&simulation);
-	simulation_put_on(&simulation, simulation_begin(&simulation, 101, "nginx", "/web"), 0);
+	simulation_put_on(&simulation, start_asleep(&simulation, WEB, "[baseline]\nevery = 10s\n", 1024), 0);
 	calm = *simulation.kernel.objects.control;
 	simulation_run(&simulation, 25 * SECOND);
 	expect_rows(
@@ -1000,13 +986,13 @@ START_TEST(a_baseline_has_no_capture_in_its_history)
 {
 	struct simulation simulation;
 
-	simulation_make(
+	simulation_put_on(
 		&simulation,
-		"[rule web]\ncomm = nginx\ncpu.some = 200ms/2s\nhistory = 4s\ncapture = 3s\ncooldown = 0s\n",
-		"[baseline]\nevery = 10s\n", 1024);
-	simulation_make_cgroup(&simulation, "/web");
-	simulation_start(&simulation);
-	simulation_put_on(&simulation, simulation_begin(&simulation, 101, "nginx", "/web"), 0);
+		start_asleep(
+			&simulation,
+			"[rule web]\ncomm = nginx\ncpu.some = 200ms/2s\nhistory = 4s\ncapture = 3s\ncooldown = 0s\n",
+			"[baseline]\nevery = 10s\n", 1024),
+		0);
 	simulation_run(&simulation, 8 * SECOND);
 	press(&simulation, "/web", 300);
 	simulation_run(&simulation, 17 * SECOND);
@@ -1021,10 +1007,7 @@ START_TEST(a_reload_turns_baselines_off_and_on)
 {
 	struct simulation simulation;
 
-	simulation_make(&simulation, WEB, "[baseline]\nevery = off\n", 1024);
-	simulation_make_cgroup(&simulation, "/web");
-	simulation_start(&simulation);
-	simulation_put_on(&simulation, simulation_begin(&simulation, 101, "nginx", "/web"), 0);
+	simulation_put_on(&simulation, start_asleep(&simulation, WEB, "[baseline]\nevery = off\n", 1024), 0);
 	simulation_run(&simulation, 60 * SECOND);
 	expect_count(&simulation.database, "capture", 0);
 	simulation_write_settings(&simulation, "[baseline]\nevery = 10s\nkeep = 1min\n");
