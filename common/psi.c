@@ -2,6 +2,7 @@
 #include "common/psi.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -88,7 +89,7 @@ void psi_window_add(struct psi_window *window, uint64_t at_ns, uint64_t total_us
 static uint64_t growth(const struct psi_window *window, unsigned int windows, uint64_t at_ns,
 		       uint64_t total_us, bool most)
 {
-	uint64_t back_ns = windows * window->window_ns, from_ns = at_ns > back_ns ? at_ns - back_ns : 0;
+	uint64_t back_ns = windows * window->window_ns, from_ns = clock_before(at_ns, back_ns);
 	uint64_t later_ns = at_ns, later_us = total_us;
 
 	for (unsigned int i = 0; i < window->count; i++) {

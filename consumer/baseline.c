@@ -2,6 +2,7 @@
 #include "consumer/baseline.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 
 #include <stdlib.h>
 
@@ -43,14 +44,9 @@ static bool is_due(const struct baselines *baselines, size_t rule, uint64_t now_
 /* What its watches say of a rule. */
 enum calm { CALM_UNWATCHED, CALM, CALM_NOT };
 
-static uint64_t since_history(const struct rule *rule, uint64_t now_ns)
-{
-	return now_ns > rule->history_ns ? now_ns - rule->history_ns : 0;
-}
-
 static bool is_calm(const struct watch *watch, uint64_t now_ns)
 {
-	uint64_t from_ns = since_history(watch->rule, now_ns);
+	uint64_t from_ns = clock_before(now_ns, watch->rule->history_ns);
 
 	return watch->fd >= 0 && !watch_is_quiet(watch, from_ns) && !watch_is_captured(watch, from_ns);
 }
@@ -88,7 +84,7 @@ const struct rule *baselines_due(const struct baselines *baselines, const struct
 	for (size_t i = 0; i < baselines->count; i++) {
 		const struct rule *rule = &set->rules[i];
 
-		if (kill_watches_are_quiet(&watches->kills, rule, since_history(rule, now_ns)))
+		if (kill_watches_are_quiet(&watches->kills, rule, clock_before(now_ns, rule->history_ns)))
 			calm[i] = CALM_NOT;
 		else if (rule->on_kill && !rule->triggers_count)
 			calm[i] = CALM;

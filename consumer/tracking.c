@@ -296,11 +296,11 @@ static void forget_gone(struct tracking *tracking, uint64_t now_ns)
 {
 	uint64_t keep_ns = tracking->remembered_ns;
 
-	targets_forget(&tracking->targets, now_ns > keep_ns ? now_ns - keep_ns : 0);
+	targets_forget(&tracking->targets, clock_before(now_ns, keep_ns));
 	while (targets_forget_most(&tracking->targets, GONE_MAX) < 0 && keep_ns > CLOCK_SECOND_NS) {
 		/* without memory: the oldest of all */
 		keep_ns /= 2;
-		targets_forget(&tracking->targets, now_ns > keep_ns ? now_ns - keep_ns : 0);
+		targets_forget(&tracking->targets, clock_before(now_ns, keep_ns));
 	}
 }
 

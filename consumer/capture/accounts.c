@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/shared_text.h"
 #include "consumer/process/map_elements.h"
 #include "consumer/rules/cgroup_parts.h"
@@ -289,7 +290,7 @@ void accounts_begin(struct accounts *accounts, const struct kernel_objects *kern
 
 	*accounts = (struct accounts){ 0 };
 	from_ns = later(from_ns, valid_ns);
-	accounts->from_ns = accounts->until_ns = later(from_ns, now_ns > held_ns ? now_ns - held_ns : 0);
+	accounts->from_ns = accounts->until_ns = later(from_ns, clock_before(now_ns, held_ns));
 }
 
 void accounts_follow(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t now_ns,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/past.h"
 
+#include "common/clock.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,9 +161,7 @@ void past_read(struct past *past, uint64_t since_ns)
 void past_join(const struct past *past, struct capture *capture)
 {
 	const struct capture_trigger *trigger = &capture->trigger;
-	uint64_t wanted_ns = trigger->triggered_ns > trigger->wanted_history_ns
-				     ? trigger->triggered_ns - trigger->wanted_history_ns
-				     : 0;
+	uint64_t wanted_ns = clock_before(trigger->triggered_ns, trigger->wanted_history_ns);
 
 	for (uint32_t i = 0; i < past->cpus; i++) {
 		struct ring_reader *reader = &capture->readers[past->cpus + i];
