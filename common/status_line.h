@@ -12,6 +12,9 @@
 /* Beside the database. Members of its group may connect and receive one status. */
 #define CONTROL_SOCKET_FILE "bourdond.sock"
 
+/* Why the daemon turns a connection away. */
+#define CONTROL_TOO_OFTEN "this user asks too often; try again in a few seconds"
+
 /* Writing: begin a line, add fields, end it. */
 void status_line_begin(FILE *out, const char *kind);
 void status_line_field(FILE *out, const char *key, const char *format, ...)

@@ -21,8 +21,6 @@ struct control_socket;
 /* At once. For a further one, the oldest of the user with most makes way, of those that do not wait for what they asked. */
 #define CONTROL_CLIENTS 16U
 
-#define CONTROL_TOO_OFTEN "this user asks too often; try again in a few seconds"
-
 /* The numbers of clients begin with 1 and are not used again. */
 struct control_handlers {
 	void (*describe)(void *user, FILE *out); /* writes the status */

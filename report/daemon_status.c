@@ -142,7 +142,7 @@ const char *daemon_status_explain(int error)
 	case -EAGAIN:
 		return "it does not answer: it is stopped, or has too many requests";
 	case -EBUSY:
-		return "this user asks too often; try again in a few seconds";
+		return CONTROL_TOO_OFTEN;
 	case -ECONNRESET:
 		return "it is ending; try again";
 	default:
