@@ -172,12 +172,10 @@ void live_say(struct live *live, uint64_t now_ns)
 
 static void log_watcher(const struct live *live, const struct peer *peer)
 {
-	struct asking asking = { .uid = peer->uid };
-	const struct capture_trigger trigger = { .asking = &asking };
 	char by[CAPTURE_WHOSE_BYTES];
 
-	snprintf(asking.user, sizeof(asking.user), "%s", user_names_find(live->names, peer->uid));
-	log_info("%s watches what is on CPU", capture_whose(&trigger, by, sizeof(by)));
+	log_info("%s watches what is on CPU",
+		 user_name_write(user_names_find(live->names, peer->uid), peer->uid, by, sizeof(by)));
 }
 
 /* Returns NULL, or why the client may not watch. Stores the client that has to leave for it, or 0. */

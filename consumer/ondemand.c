@@ -316,11 +316,11 @@ static int note_wants(struct asked *asked, const struct capture_request *request
 
 static void log_asked(const struct asking *asking)
 {
-	const struct capture_trigger trigger = { .asking = (struct asking *)asking };
 	_cleanup_free_ char *text = escape_name(asking->text);
 	char by[CAPTURE_WHOSE_BYTES];
 
-	log_info("%s asked for a capture: %s", capture_whose(&trigger, by, sizeof(by)), text ? text : "");
+	log_info("%s asked for a capture: %s", user_name_write(asking->user, asking->uid, by, sizeof(by)),
+		 text ? text : "");
 }
 
 /* Takes ownership of `asking`. */
@@ -457,10 +457,7 @@ void ondemand_who(struct ondemand *ondemand, uint64_t client, const struct peer 
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(ondemand->asked); i++) {
-		const struct capture *capture =
-			ondemand->asked[i].serial
-				? recorder_asked(ondemand->recorder, ondemand->asked[i].serial)
-				: NULL;
+		const struct capture *capture = recorder_asked(ondemand->recorder, ondemand->asked[i].serial);
 
 		if (capture && may_end(peer, capture))
 			say_who(ondemand, client, capture);
@@ -473,8 +470,7 @@ static struct capture *find_capture(struct ondemand *ondemand, uint64_t id, stru
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ondemand->asked); i++) {
 		struct asked *asked = &ondemand->asked[i];
-		struct capture *capture = asked->serial ? recorder_asked(ondemand->recorder, asked->serial)
-							: NULL;
+		struct capture *capture = recorder_asked(ondemand->recorder, asked->serial);
 
 		if (capture && id_of(capture) == id) {
 			*ret_asked = asked;
@@ -489,21 +485,22 @@ void ondemand_end(struct ondemand *ondemand, uint64_t client, const struct peer 
 {
 	struct asked *asked = NULL;
 	struct capture *capture = NULL;
-	const char *user = user_names_find(&ondemand->names, peer->uid);
 	char of[CAPTURE_WHOSE_BYTES];
 	unsigned long long id;
 
+	if (!peer_may_ask(peer)) {
+		refuse(ondemand, client, NOT_A_MEMBER, now_ns);
+		return;
+	}
 	if (!options_number(status_line_get(line, "id"), 1, INT64_MAX, &id))
 		capture = find_capture(ondemand, id, &asked);
-	if (!peer_may_ask(peer) || !capture || !may_end(peer, capture)) {
-		refuse(ondemand, client,
-		       peer_may_ask(peer) ? "no capture on demand of this user has that ID and is under way"
-					  : NOT_A_MEMBER,
+	if (!capture || !may_end(peer, capture)) {
+		refuse(ondemand, client, "no capture on demand of this user has that ID and is under way",
 		       now_ns);
 		return;
 	}
-	snprintf(asked->ended_by, sizeof(asked->ended_by), "%s%suid %u%s", user, *user ? " (" : "", peer->uid,
-		 *user ? ")" : "");
+	user_name_write(user_names_find(&ondemand->names, peer->uid), peer->uid, asked->ended_by,
+			sizeof(asked->ended_by));
 	log_info("%s ends capture %llu of %s", asked->ended_by, id,
 		 capture_whose(&capture->trigger, of, sizeof(of)));
 	recorder_shorten(ondemand->recorder, capture, now_ns);

@@ -3,8 +3,10 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/numbers.h"
 #include "common/shared_text.h"
+#include "consumer/process/user_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -96,11 +98,11 @@ struct capture *capture_begin(const struct capture_trigger *trigger, const struc
 {
 	struct capture *capture =
 		make_capture(trigger, rings->cpus, rings->offcpu_slots ? 2 * rings->cpus : rings->cpus);
-	uint64_t wanted_ns = trigger->triggered_ns - trigger->wanted_history_ns;
+	uint64_t wanted_ns = clock_before(trigger->triggered_ns, trigger->wanted_history_ns);
 
 	if (!capture)
 		return NULL;
-	if (trigger->wanted_history_ns > trigger->triggered_ns || wanted_ns < rings->armed_ns)
+	if (wanted_ns < rings->armed_ns)
 		wanted_ns = rings->armed_ns;
 	capture->covered_from_ns = rings_begin(capture->readers, rings, rings->slots, wanted_ns);
 	capture->offcpu_from_ns = wanted_ns;
@@ -793,12 +795,9 @@ const char *capture_whose(const struct capture_trigger *trigger, char *into, siz
 {
 	const struct asking *asking = trigger->asking;
 
-	if (!asking)
-		snprintf(into, into_bytes, "rule %s", trigger->rule);
-	else if (asking->user[0])
-		snprintf(into, into_bytes, "%s (uid %u)", asking->user, asking->uid);
-	else
-		snprintf(into, into_bytes, "uid %u", asking->uid);
+	if (asking)
+		return user_name_write(asking->user, asking->uid, into, into_bytes);
+	snprintf(into, into_bytes, "rule %s", trigger->rule);
 	return into;
 }
 

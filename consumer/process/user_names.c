@@ -5,6 +5,7 @@
 #include "common/cleanup.h"
 
 #include <pwd.h>
+#include <stdio.h>
 #include <string.h>
 
 int user_names_read(struct user_names *ret_names, const char *path)
@@ -44,4 +45,13 @@ const char *user_names_find(const struct user_names *names, uint32_t uid)
 		if (names->names[i].uid == uid)
 			return names->names[i].name;
 	return "";
+}
+
+const char *user_name_write(const char *name, uint32_t uid, char *into, size_t into_bytes)
+{
+	if (*name)
+		snprintf(into, into_bytes, "%s (uid %u)", name, uid);
+	else
+		snprintf(into, into_bytes, "uid %u", uid);
+	return into;
 }

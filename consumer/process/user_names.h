@@ -29,4 +29,7 @@ void user_names_free(struct user_names *names);
 /* "" where it is not known. */
 const char *user_names_find(const struct user_names *names, uint32_t uid);
 
+/* "NAME (uid 1000)", or "uid 1000" where the name is "". Returns `into`. */
+const char *user_name_write(const char *name, uint32_t uid, char *into, size_t into_bytes);
+
 #endif
