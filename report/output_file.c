@@ -122,24 +122,24 @@ static bool is_trap(const struct output_file *output, const struct stat *entry)
 /* ---- the file ---- */
 
 /* What is no regular file is opened as it is. Returns the descriptor; or -errno, and the reason was logged. */
-static int open_other(int directory, const char *name, const char *path)
+static int open_other(const struct output_file *output)
 {
-	_cleanup_close_ int fd = openat(directory, name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	_cleanup_close_ int fd = openat(output->directory, output->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	struct stat at;
 
 	if (fd < 0 || fstat(fd, &at))
-		return refuse(path, errno);
+		return refuse(output->path, errno);
 	if (!S_ISBLK(at.st_mode))
 		return TAKE_FD(fd);
-	log_error("cannot write '%s': it is a disk; name a file", path);
+	log_error("cannot write '%s': it is a disk; name a file", output->path);
 	return -ENOTSUP;
 }
 
-static int open_unfinished(struct output_file *output, const char *name)
+static int open_unfinished(struct output_file *output)
 {
 	int fd;
 
-	if (asprintf(&output->unfinished, "%s.unfinished-%d", name, getpid()) < 0) {
+	if (asprintf(&output->unfinished, "%s.unfinished-%d", output->name, getpid()) < 0) {
 		output->unfinished = NULL;
 		return refuse(output->path, ENOMEM);
 	}
@@ -153,35 +153,35 @@ static int open_unfinished(struct output_file *output, const char *name)
 }
 
 /* Returns a descriptor for writing; or -errno, and the reason was logged. */
-static int open_output(struct output_file *output, const char *name)
+static int open_output(struct output_file *output)
 {
 	struct stat entry, at;
 
-	if (fstatat(output->directory, name, &entry, AT_SYMLINK_NOFOLLOW) || S_ISREG(entry.st_mode))
-		return open_unfinished(output, name);
+	if (fstatat(output->directory, output->name, &entry, AT_SYMLINK_NOFOLLOW) || S_ISREG(entry.st_mode))
+		return open_unfinished(output);
 	if (is_trap(output, &entry)) {
 		log_error(
 			"cannot write '%s': it is no regular file, and users other than root may change where it leads; name another file",
 			output->path);
 		return -EPERM;
 	}
-	if (fstatat(output->directory, name, &at, 0) || S_ISREG(at.st_mode))
-		return open_unfinished(output, name); /* in place of the link */
-	return open_other(output->directory, name, output->path);
+	if (fstatat(output->directory, output->name, &at, 0) || S_ISREG(at.st_mode))
+		return open_unfinished(output); /* in place of the link */
+	return open_other(output);
 }
 
 int output_file_make(struct output_file *output, const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *slash = strrchr(path, '/');
 	_cleanup_free_ char *place =
 		slash == path ? strdup("/") : strndup(slash ? path : ".", slash ? (size_t)(slash - path) : 1);
 	_cleanup_close_ int fd = -EBADF;
 	int result;
 
-	*output = (struct output_file){ .path = path };
+	*output = (struct output_file){ .path = path, .name = slash ? slash + 1 : path };
 	if (!place)
 		return refuse(path, ENOMEM);
-	if (!*name)
+	if (!*output->name)
 		return refuse(path, EISDIR);
 	fd = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
@@ -190,7 +190,7 @@ int output_file_make(struct output_file *output, const char *path)
 	result = geteuid() ? 0 : judge_place(output, place);
 	if (result < 0)
 		return result;
-	fd = open_output(output, name);
+	fd = open_output(output);
 	if (fd < 0)
 		return fd;
 	output->file = fdopen(fd, "w");
@@ -212,13 +212,9 @@ int output_file_finish(struct output_file *output)
 	}
 	if (failed)
 		return refuse(output->path, error);
-	if (output->unfinished) {
-		const char *slash = strrchr(output->path, '/');
-
-		if (renameat(output->directory, output->unfinished, output->directory,
-			     slash ? slash + 1 : output->path))
-			return refuse(output->path, errno);
-	}
+	if (output->unfinished &&
+	    renameat(output->directory, output->unfinished, output->directory, output->name))
+		return refuse(output->path, errno);
 	free(output->unfinished);
 	output->unfinished = NULL;
 	return 0;

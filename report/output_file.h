@@ -19,6 +19,7 @@
 struct output_file {
 	FILE *file;       /* the caller writes to it */
 	const char *path; /* the caller's */
+	const char *name; /* the last part of it */
 	int directory;    /* that it is in; 0: none is open */
 	bool is_foreign;  /* root writes, and others may change this directory or one above it */
 	char *unfinished; /* its name there; NULL: it is written as it is */
