@@ -11,11 +11,6 @@ source "$TREE/bench/programs.bash"
 BUSY_SECONDS=$((4 * ROUND_SECONDS))
 MOST_NEW=3 MOST_SEEN=1
 
-# daemon_usec: CPU time of the daemon's cgroup, in microseconds
-daemon_usec() {
-	awk '$1 == "usage_usec" { print $2 }' "$CGROUP2/$CGROUP-daemon/cpu.stat"
-}
-
 # into_cgroup: the daemon and its spawner, whose children begin there
 into_cgroup() {
 	local pid
@@ -31,11 +26,11 @@ measure() {
 	local before began ran used files
 	doing "$1"
 	programs_begin
-	before=$(daemon_usec)
+	before=$(cgroup_cpu_us "$CGROUP2/$CGROUP-daemon")
 	began=$(date +%s%N)
 	"$BUILD/bourdon" --db "$DB" capture --cgroup "/$CGROUP" --for "${BUSY_SECONDS}s" > "$WORK/capture.log"
 	ran=$(($(date +%s%N) - began))
-	used=$(($(daemon_usec) - before))
+	used=$(($(cgroup_cpu_us "$CGROUP2/$CGROUP-daemon") - before))
 	files=$(sql "SELECT count(DISTINCT module_id) FROM sample JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id) JOIN module USING(module_id)
 		WHERE capture_id = (SELECT max(capture_id) FROM capture) AND module.kind = 'file'")
 	children_end

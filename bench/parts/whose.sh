@@ -6,11 +6,6 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
-# cpu_us CGROUP: prints the CPU time that the kernel has counted for it
-cpu_us() {
-	awk '/^usage_usec/ { print $2 }' "$CGROUP2/$1/cpu.stat"
-}
-
 storm() {
 	local i
 	for ((i = 0; i < CPUS; i++)); do
@@ -44,13 +39,13 @@ measure_round() {
 	storm
 	CGROUP=$CGROUP/victim start cpu_hog --threads "$CPUS"
 	await_log 30 fired
-	before=$(cpu_us "$CGROUP/storm")
+	before=$(cgroup_cpu_us "$CGROUP2/$CGROUP/storm")
 	from_ns=$(date +%s%N)
 	LC_ALL=C S_TIME_FORMAT=ISO pidstat -u 1 "$ROUND_SECONDS" > "$WORK/pidstat" &
 	LC_ALL=C atop -P PRC "$ROUND_SECONDS" 2 > "$WORK/atop"
 	wait $!
 	to_ns=$(date +%s%N)
-	calc "100 * 1000 * ($(cpu_us "$CGROUP/storm") - $before) / ($to_ns - $from_ns) / $CPUS" >> "$WORK/kernel.percent"
+	calc "100 * 1000 * ($(cgroup_cpu_us "$CGROUP2/$CGROUP/storm") - $before) / ($to_ns - $from_ns) / $CPUS" >> "$WORK/kernel.percent"
 	of_pidstat "$WORK/pidstat" >> "$WORK/pidstat.percent"
 	of_atop "$WORK/atop" >> "$WORK/atop.percent"
 	await_status 60 '.captures | length == 0'

@@ -91,17 +91,12 @@ honest_watch_begin() {
 	for pid in "$DAEMON" $(pgrep -P "$DAEMON"); do
 		echo "$pid" > "$HONEST_DAEMON_CGROUP/cgroup.procs"
 	done
-	HONEST_USAGE_US=$(honest_usage_us)
+	HONEST_USAGE_US=$(cgroup_cpu_us "$HONEST_DAEMON_CGROUP")
 	exec {HONEST_MONITOR_OUTPUT}< <(exec "$BUILD/tools/watch_daemon" "$PIN_DIR" "$DAEMON" -- \
 		"$BUILD/bourdon" --db "$DB" status 2>&1)
 	HONEST_MONITOR=$!
 	IFS= read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$HONEST_MONITOR_OUTPUT" line
 	[[ $line == ready ]] || { echo "$line" >&2; return 1; }
-}
-
-# honest_usage_us: prints the CPU time that the daemon and its children, also those that have ended, received.
-honest_usage_us() {
-	awk '/^usage_usec/ { print $2 }' "$HONEST_DAEMON_CGROUP/cpu.stat"
 }
 
 # honest_watch_end: ends the measurement. HONEST_WATCHED has the figures, as watch_daemon prints them, and the CPU time
@@ -117,7 +112,7 @@ honest_watch_end() {
 	exec {HONEST_MONITOR_OUTPUT}<&-
 	wait "$HONEST_MONITOR" || true
 	HONEST_MONITOR=
-	HONEST_WATCHED+=" cpu_ms=$((($(honest_usage_us) - HONEST_USAGE_US) / 1000))"
+	HONEST_WATCHED+=" cpu_ms=$((($(cgroup_cpu_us "$HONEST_DAEMON_CGROUP") - HONEST_USAGE_US) / 1000))"
 	[[ $HONEST_WATCHED == heartbeat_ms=* ]]
 }
 

@@ -426,6 +426,11 @@ await_cpu() {
 	await 60 has_run_until "$1" $(($(cpu_ms "$1") + $2))
 }
 
+# cgroup_cpu_us DIRECTORY: prints the CPU time, in us, that the cgroup's processes have received so far.
+cgroup_cpu_us() {
+	awk '/^usage_usec/ { print $2 }' "$1/cpu.stat"
+}
+
 # busy_ms: prints the CPU time, in ms, that all processes of the machine have received so far.
 busy_ms() {
 	awk -v hz="$(getconf CLK_TCK)" '/^cpu / { print int(($2 + $3 + $4 + $7 + $8) * 1000 / hz) }' /proc/stat

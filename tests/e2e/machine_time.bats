@@ -62,7 +62,7 @@ adds_up() {
 	adds_up
 	# each bash has a row of its own; the kernel counted what is below the cgroup of the others
 	local counted named
-	counted=$(awk '/^usage_usec/ { print $2 }' "$CGROUP2/$CGROUP/other/cpu.stat")
+	counted=$(cgroup_cpu_us "$CGROUP2/$CGROUP/other")
 	named=$(sql "SELECT sum(cpu_ns) / 1000 FROM culprit_group WHERE cgroup = '/$CGROUP/other'")
 	echo "of $counted us, $named us have a name" >&2
 	((named > 0 && named <= counted))

@@ -36,7 +36,7 @@ within() {
 # QUIET. They delay a thread that was woken, and interrupt those that hold a lock.
 tolerance() {
 	local others passed=$(($(date +%s%3N) - BEGAN_MS))
-	others=$(($(busy_ms) - BUSY_BEGAN_MS - $(awk '/^usage_usec/ { print int($2 / 1000) }' "$CGROUP2/$CGROUP/cpu.stat")))
+	others=$(($(busy_ms) - BUSY_BEGAN_MS - $(cgroup_cpu_us "$CGROUP2/$CGROUP") / 1000))
 	echo "others ran $others ms in $passed ms" >&2
 	((others * 5 > passed * $(nproc))) && echo "$2" || echo "$1"
 }

@@ -363,14 +363,9 @@ ahead_of() {
 	[ "$KEPT" -eq 1 ]
 }
 
-# used_us: the CPU time that our programs have had so far
-used_us() {
-	awk '/^usage_usec/ { print $2 }' "$CGROUP2/$CGROUP/cpu.stat"
-}
-
-# have_used FROM SECONDS: whether they have had so much time of each CPU since it was FROM
+# have_used FROM SECONDS: whether our programs have had so much time of each CPU since it was FROM
 have_used() {
-	(($(used_us) >= $1 + $2 * 1000000 * $(nproc)))
+	(($(cgroup_cpu_us "$CGROUP2/$CGROUP") >= $1 + $2 * 1000000 * $(nproc)))
 }
 
 # from_first_second PERCENT: starts programs that take every CPU, and captures them until they had 8 s of each. Fails unless
@@ -378,7 +373,7 @@ have_used() {
 # as it does them.
 from_first_second() {
 	local before began whole all what client
-	before=$(used_us)
+	before=$(cgroup_cpu_us "$CGROUP2/$CGROUP")
 	stock_perl
 	stock_python3
 	stock_sqlite3
