@@ -158,8 +158,6 @@ else
 	failed=$((failed + 1))
 fi
 
-# Whoever reads a log that is cut reads its end.
-[ -z "$failures" ] || printf 'failed:%s\n' "$failures"
 if [ -n "$missing" ]; then
 	all=$(bats --count "${files[@]}")
 	printf '%d of %d end-to-end tests were left out, because this machine lacks:\n%s\n' \
@@ -167,8 +165,11 @@ if [ -n "$missing" ]; then
 fi
 echo 'longest:'
 cat "$results"/*.seconds | sort -rn | head -n 16
+[ -z "$failures" ] || printf 'failed:%s\n' "$failures"
 printf '%d s with %d files at once: ' $SECONDS "$JOBS"
 cat "$results"/*.seconds | awk '{ programs += $3; kernel += $5 } END { printf "%d s of CPU time of programs, %d s of the kernel\n", programs, kernel }'
+# Of a log that is cut, the end is read.
+grep -hE '^not ok |:[0-9]+:[FE]:' "$results"/unit "$results"/*.tap 2> /dev/null | cut -c 1-120
 counts="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || counts+=", $skipped skipped"
 echo "$counts"

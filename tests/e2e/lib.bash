@@ -60,15 +60,16 @@ bourdon_teardown() {
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" || true
 	! mountpoint -q "$WORK/bpf" || umount "$WORK/bpf"
 	! mountpoint -q "$RUN_DIR/bpf" || umount "$RUN_DIR/bpf"
-	cgroup_remove
+	# bats goes on in a teardown after a failure
+	local failed=0
+	cgroup_remove || { echo "$CGROUP has processes that do not end" >&2; failed=1; }
 	# whatever a test recorded, its rows alone give the verdict that bourdond wrote
-	local differs=0
-	[[ ! -s ${DB-} ]] || ! "$BUILD/bourdon" --db "$DB" db check 2> /dev/null | grep 'is not what its rows say' >&2 || differs=1
+	[[ ! -s ${DB-} ]] || ! "$BUILD/bourdon" --db "$DB" db check 2> /dev/null | grep 'is not what its rows say' >&2 || failed=1
 	# a build with SECCOMP_LOG=1 names unlisted calls in these logs, which are removed with $WORK
 	grep -hs 'is not in policy/' "$WORK"/*.log >&2 || true
 	[[ -z ${KEEP_LOGS-} || ! -e $WORK/daemon.log ]] || cp "$WORK/daemon.log" "$KEEP_LOGS/${WORK##*/}.log"
 	rm -rf "$WORK"
-	return "$differs"
+	return "$failed"
 }
 
 # private_bpffs MODE: puts the pins on a BPF file system of the test's own. systemd mounts /sys/fs/bpf with
@@ -279,11 +280,14 @@ cgroup_make() {
 }
 
 cgroup_remove() {
-	local directory
+	local directory kept=0
+	# what the workloads had begun and not ended, too
+	[[ ! -e $CGROUP2/$CGROUP/cgroup.kill ]] || echo 1 > "$CGROUP2/$CGROUP/cgroup.kill"
 	for directory in "$CGROUP2/$CGROUP" "${MEMORY_CGROUP-}"; do
 		# a killed process leaves its cgroup when it gets a CPU
-		[[ -z $directory ]] || await 60 remove_cgroups "$directory"
+		[[ -z $directory ]] || await 60 remove_cgroups "$directory" || kept=1
 	done
+	return "$kept"
 }
 
 # remove_cgroups DIRECTORY: whether it and all cgroups below it are gone

@@ -13,7 +13,6 @@ setup() {
 
 teardown() {
 	bourdon_teardown
-	[[ -z ${ROOMY-} ]] || rmdir "$ROOMY" 2> /dev/null || true
 }
 
 # victim [OPTION...]: loads; a rule that fires for a process that always runs, beside another on its CPU

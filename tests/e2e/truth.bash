@@ -67,12 +67,10 @@ truth_end() {
 # truth_teardown: for a test with TRUTH, V1_CGROUP (a cgroup of version 1, or empty) and processes in our cgroup
 truth_teardown() {
 	[[ -z $TRUTH ]] || truth_end
-	children_end
-	# what they had begun, too: a sync ends when the disk has
-	echo 1 > "$CGROUP2/$CGROUP/cgroup.kill"
-	await 60 grep -qx 'populated 0' "$CGROUP2/$CGROUP/cgroup.events"
+	local failed=0
+	bourdon_teardown || failed=1
 	[[ -z $V1_CGROUP ]] || await 10 rmdir "$V1_CGROUP"
-	bourdon_teardown
+	return "$failed"
 }
 
 # truth_of LABEL FROM TO: prints how much the counter has grown between these times (wall clock, ns). It fails if it was
