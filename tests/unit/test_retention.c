@@ -551,8 +551,8 @@ START_TEST(baselines_take_no_more_than_their_share)
 	struct store_fixture fixture;
 	int64_t most = 0, rows_of_one = 0;
 
-	store_fixture_start_limited(&fixture, 8 * MIB);
-	for (int i = 0; i < 60; i++) {
+	store_fixture_start_limited(&fixture, 4 * MIB);
+	for (int i = 0; i < 32; i++) {
 		_cleanup_capture_ struct capture *baseline = large_capture(&dice, 200);
 		int64_t all;
 
@@ -562,9 +562,9 @@ START_TEST(baselines_take_no_more_than_their_share)
 		most = all > most ? all : most;
 	}
 	/* 128 bytes are a row */
-	ck_assert_int_le(most, (int64_t)(8 * MIB / 8 / 128));
-	ck_assert_int_gt(most, (int64_t)(8 * MIB / 8 / 128) - 2 * rows_of_one);
-	expect_rows(&fixture, "SELECT max(capture_id) FROM capture", "60\n");
+	ck_assert_int_le(most, (int64_t)(4 * MIB / 8 / 128));
+	ck_assert_int_gt(most, (int64_t)(4 * MIB / 8 / 128) - 2 * rows_of_one);
+	expect_rows(&fixture, "SELECT max(capture_id) FROM capture", "32\n");
 	store_fixture_free(&fixture);
 }
 END_TEST
