@@ -41,14 +41,17 @@ int pin_directory_lock(const char *pin_dir, int own)
 
 	if (!loading)
 		return -ENOMEM;
-	/* a bounded wait: where everybody may open the parent, anybody may hold its lock */
-	for (int tries = 0; tries <= PIN_LOCK_SECONDS * 10; tries++) {
+	for (int locked = 0, loads = 0; locked <= PIN_LOCK_SECONDS * 10 && loads <= PIN_LOADING_SECONDS * 10;) {
 		int fd = lock_parent(pin_dir);
 
 		if (fd >= 0 ? own >= 0 || pin_directory_users(loading) <= 0 : fd != -EWOULDBLOCK)
 			return fd;
-		if (fd >= 0)
+		if (fd < 0) {
+			locked++;
+		} else {
 			close(fd);
+			loads++;
+		}
 		nanosleep(&pause, NULL);
 	}
 	return -EBUSY;

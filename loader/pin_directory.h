@@ -10,10 +10,13 @@
 
 /*
  * Locks the parent of `pin_dir`, for moments only: loaders of other pins work in the same parent. Waits up to
- * PIN_LOCK_SECONDS until that lock is free, and no other loader holds PIN_DIR_loading. `own`: this loader's descriptor of
- * PIN_DIR_loading, or -EBADF. Returns the descriptor that holds the lock, -EBUSY, or another -errno.
+ * PIN_LOCK_SECONDS while that lock is not free, because anybody who may open the parent may hold it, and up to
+ * PIN_LOADING_SECONDS while another loader holds PIN_DIR_loading, because a busy machine may verify its programs for long.
+ * `own`: this loader's descriptor of PIN_DIR_loading, or -EBADF. Returns the descriptor that holds the lock, -EBUSY, or another
+ * -errno.
  */
 #define PIN_LOCK_SECONDS 10
+#define PIN_LOADING_SECONDS 60
 int pin_directory_lock(const char *pin_dir, int own);
 
 /* 1 where a daemon, or a loader that prepares them, holds these pins by its lock; 0 where none does, -errno where there are none. */

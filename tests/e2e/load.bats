@@ -291,6 +291,8 @@ verified_sum() {
 	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" & second=$!
 	CHILDREN+=("$second")
 	until grep -qE '^(35|230) ' "/proc/$second/syscall"; do sleep 0.01; done # nanosleep, clock_nanosleep: it waits
+	# longer than for a lock, which anybody may hold: verifying takes its time on a busy machine
+	until (($(ps -o etimes= -p "$second") > 11)); do sleep 0.1; done
 	[ ! -e "$PIN_DIR" ]
 	kill -CONT "$first"
 	wait "$first"
