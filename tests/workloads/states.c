@@ -98,13 +98,15 @@ static void run(void)
 static const struct kind {
 	const char *name;
 	void (*stay)(void);
+	char state; /* in which it stays (proc(5)) */
 } kinds[] = {
-	{ "in-read", in_read },        { "in-poll", in_poll },   { "in-epoll", in_epoll },
-	{ "in-sleep", in_sleep },      { "in-futex", in_futex }, { "in-futex-too", in_futex },
-	{ "in-lock", in_other_futex }, { "in-vfork", in_vfork }, { "runs-one", run },
-	{ "runs-two", run },
+	{ "in-read", in_read, 'S' },        { "in-poll", in_poll, 'S' },   { "in-epoll", in_epoll, 'S' },
+	{ "in-sleep", in_sleep, 'S' },      { "in-futex", in_futex, 'S' }, { "in-futex-too", in_futex, 'S' },
+	{ "in-lock", in_other_futex, 'S' }, { "in-vfork", in_vfork, 'D' }, { "runs-one", run, 'R' },
+	{ "runs-two", run, 'R' },
 };
 
+static pid_t tids[ARRAY_SIZE(kinds)];
 static sem_t begun;
 
 static void *begin(void *argument)
@@ -112,9 +114,26 @@ static void *begin(void *argument)
 	const struct kind *kind = argument;
 
 	prctl(PR_SET_NAME, kind->name);
+	tids[kind - kinds] = gettid();
 	sem_post(&begun);
 	kind->stay();
 	return NULL;
+}
+
+/* A thread that has begun may still be in sem_post(3), beside other programs for long. */
+static bool stays(const struct kind *kind)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tids[kind - kinds]);
+	file = fopen(path, "re");
+	if (file) {
+		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		fclose(file);
+	}
+	return state == kind->state;
 }
 
 /* Makes a process that has the name and then does one thing. */
@@ -144,6 +163,7 @@ static bool reached(pid_t child, bool ends)
 
 int main(int argc, char **argv)
 {
+	const struct timespec pause_for = { .tv_nsec = 1000000 };
 	const struct command_spec command = { "states", "",   "Has threads and processes in known states.",
 					      "states", NULL, 0 };
 	struct epoll_event event = { .events = EPOLLIN };
@@ -178,6 +198,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		while (sem_wait(&begun))
 			;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		while (!stays(&kinds[i]))
+			nanosleep(&pause_for, NULL);
 	printf("ready stopped=%d traced=%d ended=%d pipe=%d epoll=%d\n", stopped, traced, ended, pipe_fds[0],
 	       epoll_fd);
 	fflush(stdout);
