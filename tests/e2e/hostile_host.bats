@@ -1,13 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# All attacks of unprivileged users at once, beside an honest target. Other files test each attack by itself. The figures
+# All attacks at once, of strangers and of members of the daemon's group, beside an honest target. Other files test each attack by itself. The figures
 # that it prints are in docs/SECURITY.md.
 
 # bats file_tags=alone,long
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/honest.bash"
+source "$BATS_TEST_DIRNAME/members.bash"
 
 # shellcheck disable=SC2034 # lib.bash's: attackers that make thousands of objects beside others need a moment
 LEAST_DEADLINE=180
@@ -21,10 +22,12 @@ MAPPERS=$(((40 * PERCENT + 99) / 100))  # processes, with 60,000 executable mapp
 MODULES=$((4000 * PERCENT / 100))       # small ELF files, each executed
 UNREADABLE=$((2000 * PERCENT / 100))    # as many that only their owner can read
 ATTACKER=65533                          # uid
+MEMBER=65520                            # the first uid of those who are members of the daemon's group
 
 setup() {
 	bourdon_setup hostile-host
 	cgroup_make
+	members_setup
 	ATTACK=$CGROUP/attack
 	PREFIX=h$BASHPID # of the names that rules match
 	ATTACKERS=()     # pids
@@ -119,6 +122,24 @@ attack_modules() {
 	attack "$(program "$PREFIX-unread" modules)" --count "$UNREADABLE" --mode 0400 -- "$WORK/attack/unreadable"
 }
 
+# Members who want all connections, all places for captures and all of the database: four who ask for captures in a loop, four
+# whose captures last an hour, one who only connects, one who asks what nobody can answer
+attack_members() {
+	local uid
+	{
+		echo "$BASHPID" > "$CGROUP2/$ATTACK/cgroup.procs"
+		for ((uid = MEMBER; uid < MEMBER + 4; uid++)); do
+			loop_captures "$uid" &
+			asks $((uid + 4)) --comm "zzz$uid" --for 1h
+		done
+		flood $((MEMBER + 8)) "$IDLE"
+		flood $((MEMBER + 9)) "$NONSENSE"
+		wait
+	} &
+	ATTACKERS+=($!)
+	await 30 grep -q many "$WORK/flood.$((MEMBER + 9))"
+}
+
 # ---- what was seen ----
 
 # counts_of: prints lines "name count" as "name count, name count"
@@ -169,6 +190,7 @@ assert_plain() {
 	attack_mappings
 	attack_modules
 	attack_churn
+	attack_members
 	end=$((SECONDS + DURATION)) half=$((SECONDS + DURATION / 2))
 	while ((SECONDS < half)); do
 		honest_burn

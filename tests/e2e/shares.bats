@@ -5,16 +5,7 @@
 # has its captures, its view, its answer.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
-
-# as UID COMMAND...: a member of the daemon's group
-as() {
-	setpriv --reuid "$1" --regid "$1" --groups "$TEST_GROUP" --bounding-set=-all --inh-caps=-all "${@:2}"
-}
-
-# behind UID COMMAND...: the same, to be put into the background: the command has the pid of that job
-behind() {
-	exec setpriv --reuid "$1" --regid "$1" --groups "$TEST_GROUP" --bounding-set=-all --inh-caps=-all "${@:2}"
-}
+source "$BATS_TEST_DIRNAME/members.bash"
 
 ALICE=54321
 BOB=54322
@@ -22,18 +13,11 @@ BOB=54322
 setup() {
 	bourdon_setup shares
 	cgroup_make
-	install -m 0755 "$BUILD/bourdon" "$WORK/bourdon"
+	members_setup
 }
 
 teardown() {
 	bourdon_teardown
-}
-
-# asks UID OPTION...: bourdon capture by that user, in the background; ASKED is its pid
-asks() {
-	behind "$1" "$WORK/bourdon" --db "$DB" capture "${@:2}" > "$WORK/asked.$1.out" 2> "$WORK/asked.$1.err" &
-	ASKED=$!
-	CHILDREN+=("$ASKED")
 }
 
 # slice_is_calm: whether no stall was added to its slice since the last call
@@ -142,63 +126,11 @@ all_watch_or_refused() {
 	[ "$(sql "SELECT count(*) FROM capture WHERE rule = 'kept' AND state = 'complete'")" = 1 ]
 }
 
-# loop_captures UID: asks again and again
-loop_captures() {
-	# refused, it asks again as fast as it can: a second later its budget has grown
-	while :; do
-		as "$1" "$WORK/bourdon" --db "$DB" capture --all --before 600s --for 1s > /dev/null 2>&1 || true
-	done
-}
-
-# flood UID PROGRAM: a program of that user, who connects to the control socket
-flood() {
-	behind "$1" /usr/bin/python3 -c "$2" "$STATE_DIR/bourdond.sock" > "$WORK/flood.out" &
-	FLOOD=$!
-	CHILDREN+=("$FLOOD")
-}
-
-IDLE='import socket, sys, time
-held = []
-while True:
-    s = socket.socket(socket.AF_UNIX)
-    try:
-        s.connect(sys.argv[1])
-        held.append(s)
-    except OSError:
-        pass
-    if len(held) == 40: print("held", flush=True)
-    if len(held) >= 40: time.sleep(1)'
-
-ENDLESS='import socket, sys
-s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1])
-s.sendall(b"capture\tfor_ns=3600000000000\tkinds=3\tall=1\n")
-s.recv(100)
-sent = 0
-try:
-    while sent < 64 << 20: sent += s.send(b"a" * 65536)
-except OSError:
-    pass
-print(sent)'
-
-NONSENSE='import socket, sys
-count = 0
-while True:
-    s = socket.socket(socket.AF_UNIX)
-    try:
-        s.connect(sys.argv[1])
-        s.send(b"nonsense\n")
-    except OSError:
-        pass
-    s.close()
-    count += 1
-    if count == 2000: print("many", flush=True)'
-
 @test "connections of one user that idle, send or ask without end delay nobody" {
 	load
 	daemon_start
 	flood "$ALICE" "$IDLE"
-	await 30 grep -q held "$WORK/flood.out"
+	await 30 grep -q held "$WORK/flood.$ALICE"
 	local began
 	began=$(date +%s%N)
 	as "$BOB" "$WORK/bourdon" --db "$DB" status --json | jq -e '.running' > /dev/null
@@ -206,11 +138,11 @@ while True:
 	kill "$FLOOD"
 	flood "$ALICE" "$ENDLESS"
 	wait "$FLOOD"
-	echo "swallowed: $(< "$WORK/flood.out") bytes" >&2
-	(($(< "$WORK/flood.out") < 1 << 20))
+	echo "swallowed: $(< "$WORK/flood.$ALICE") bytes" >&2
+	(($(< "$WORK/flood.$ALICE") < 1 << 20))
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	flood "$ALICE" "$NONSENSE"
-	await 120 grep -q many "$WORK/flood.out"
+	await 120 grep -q many "$WORK/flood.$ALICE"
 	as "$BOB" "$WORK/bourdon" --db "$DB" status --json > "$WORK/status"
 	kill "$FLOOD"
 	jq -c '.problems[]' "$WORK/status" >&2
