@@ -343,6 +343,16 @@ static int add_morestack(const struct reading *reading, const struct go_function
 	return add_mover(reading, function, &rule);
 }
 
+/* Finds the next call behind a position: of an address in a register or, from Go 1.24 on, of a function that jumps there. */
+static uint64_t find_call(struct go_bytes code, uint64_t from, uint64_t *ret_behind)
+{
+	uint64_t by_register = FIND(code, from, "\xff\xd0"), direct = FIND(code, from, "\xe8"),
+		 call = by_register < direct ? by_register : direct;
+
+	*ret_behind = call == NOWHERE ? NOWHERE : call + (call == direct ? 5 : 2);
+	return call;
+}
+
 /*
  * runtime.asmcgocall calls a C function, on the scheduler's stack, and elsewhere in its code on the stack that it is on, which it
  * aligns and whose pointer it keeps.
@@ -350,10 +360,10 @@ static int add_morestack(const struct reading *reading, const struct go_function
 static int add_asmcgocall(const struct reading *reading, const struct go_function *function)
 {
 	struct go_bytes code = code_of(reading->functions, function);
-	uint64_t behind = behind_move(code), call = FIND(code, behind, "\xff\xd0"),
-		 back = FIND(code, call, "\x48\x89\xf4"), other = FIND(code, back, "\xff\xd0");
-	struct unwind_rule rule = switch_at(reading, function, 0);
-	int32_t kept = 0;
+	uint64_t behind = behind_move(code), returns, call = find_call(code, behind, &returns),
+		 back = FIND(code, call, "\x48\x89\xf4"), other = find_call(code, back, &returns);
+	int32_t depth = depth_at(*function, behind), kept = 0;
+	struct unwind_rule rule = switch_at(reading, function, behind);
 	int result = reading->begin(reading->user, function->begins);
 
 	if (!result)
@@ -364,15 +374,15 @@ static int add_asmcgocall(const struct reading *reading, const struct go_functio
 		result = put(reading, function, back + 3, &no_rule);
 	/* mov N(%rsp),%rsi */
 	if (!result && other != NOWHERE &&
-	    (IS(code, other + 2, "\x48\x8b\x34\x24") ||
-	     (IS(code, other + 2, "\x48\x8b\x74\x24") && read_code(code, other + 6, 1, &kept)))) {
-		rule = rule_of_depth(0, false);
+	    (IS(code, returns, "\x48\x8b\x34\x24") ||
+	     (IS(code, returns, "\x48\x8b\x74\x24") && read_code(code, returns + 4, 1, &kept)))) {
+		rule = rule_of_depth(depth, depth > 0);
 		rule.kind = UNWIND_CFA_DEREF;
+		rule.cfa_add = rule.cfa_offset;
 		rule.cfa_offset = kept;
-		rule.cfa_add = WORD;
 		result = put(reading, function, other, &rule);
 		if (!result)
-			result = put(reading, function, other + 3, &no_rule);
+			result = put(reading, function, returns + 1, &no_rule);
 	}
 	return result ? result : put(reading, function, function->bytes, &no_rule);
 }
