@@ -362,10 +362,12 @@ static int add_away(struct accounts *accounts, const struct kernel_objects *kern
 int accounts_end(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t end_ns,
 		 uint64_t now_ns, const struct accounts_scope *scope)
 {
-	int result = add_until(accounts, kernel, now_ns, now_ns, scope);
+	int result;
 
+	end_ns = sooner(end_ns, now_ns);
+	result = add_until(accounts, kernel, end_ns, now_ns, scope);
 	if (!result)
-		result = add_away(accounts, kernel, sooner(end_ns, now_ns), scope);
+		result = add_away(accounts, kernel, end_ns, scope);
 	accounts->is_complete = !result;
 	return result;
 }

@@ -83,8 +83,8 @@ void accounts_follow(struct accounts *accounts, const struct kernel_objects *ker
 		     const struct accounts_scope *scope);
 
 /*
- * Adds all up to now, and what threads do that have not come back, up to the end. Call it when the capture ends, before what
- * takes longer. 0 or -errno; then the accounts are not complete.
+ * Adds all up to the end, also what threads do that have not come back. Call it when the capture ends, before what takes longer:
+ * what was added to the end's slot since then is divided evenly. 0 or -errno; then the accounts are not complete.
  */
 int accounts_end(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t end_ns,
 		 uint64_t now_ns, const struct accounts_scope *scope);

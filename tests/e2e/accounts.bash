@@ -38,6 +38,11 @@ begin() {
 # finish: ends it, and sets SPAN, its ns
 finish() {
 	capture_end
+	show
+}
+
+# show: prints what the capture has, and sets SPAN
+show() {
 	sql 'SELECT * FROM account' >&2
 	sql 'SELECT * FROM blame_share' >&2
 	sql "SELECT printf('%s %s', then_account, where_text) FROM blame WHERE wait = 'lock'" >&2

@@ -90,6 +90,23 @@ has_peer() {
 	[ "$(sql "SELECT ifnull(sum(ns), 0) * 20 < $charged FROM blame WHERE role = 'unknown'")" = 1 ]
 }
 
+@test "a daemon that ends a capture late leaves out what threads have done since" {
+	own_workload cpu_hog
+	load --quiet-after 60s
+	follow
+	ON_CPU=0 victim "$WORK/$OWN" --threads 2
+	await 10 is_old
+	"$BUILD/bourdon" --db "$DB" capture --comm "$OWN" --for 2s > "$WORK/capture.out" 2>&1 &
+	CHILDREN+=($!)
+	await_status 30 '.captures | length == 1'
+	kill -STOP "$DAEMON"
+	await_cpu "$VICTIM" 3000 # on one CPU: a second longer than the capture
+	kill -CONT "$DAEMON"
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	show
+	adds_up 2
+}
+
 @test "threads of one process that wait for each other are its own, and the daemon is the recorder" {
 	own_workload cpu_hog
 	load
