@@ -343,6 +343,35 @@ struct bpf_iter__ksym {
 	struct kallsym_iter *ksym;
 };
 
+/* The kernel's u64_stats_t: a count of 64 bits on 64-bit machines. */
+struct bpf_counted {
+	__u64 value;
+};
+
+struct bpf_prog_stats {
+	struct bpf_counted cnt;
+	struct bpf_counted nsecs;
+	struct bpf_counted misses;
+};
+
+struct bpf_prog_aux {
+	__u32 id;
+};
+
+struct bpf_prog {
+	struct bpf_prog_aux *aux;
+	struct bpf_prog_stats *stats; /* each CPU's own */
+};
+
+struct bpf_iter__bpf_prog {
+	struct bpf_iter_meta *meta;
+	struct bpf_prog *prog;
+};
+
+struct bpf_array {
+	void *pptrs[0]; /* each CPU's own, of each element */
+};
+
 #pragma clang attribute pop
 
 /*

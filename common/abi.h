@@ -29,6 +29,7 @@
  *      `bourdon`
  *  14  slots that the consumer has not read yet are kept; intervals off CPU beyond the budget count in a later one; the first
  *      wait of a thread has a slot
+ *  15  what the kernel counts of these programs
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -36,7 +37,7 @@
 #include <linux/types.h>
 
 #ifndef BOURDON_ABI /* tests/e2e/upgrade.bats builds with another number */
-#define BOURDON_ABI 14U
+#define BOURDON_ABI 15U
 #endif
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
@@ -55,6 +56,7 @@
 #define RECORD_LOOK 11U
 #define RECORD_ACTIVITY 12U
 #define RECORD_AWAY 13U
+#define RECORD_PROGRAM 14U
 
 struct record_header {
 	__u16 type;  /* RECORD_* */
@@ -990,6 +992,24 @@ struct away_record {
 	char comm[ABI_COMM_BYTES]; /* of the group leader */
 };
 
+/* ---- what the kernel counts of the programs ---- */
+
+#define OWN_PROGRAMS_MAX 64U
+
+struct program_name {
+	char text[32]; /* ends with a NUL */
+};
+
+/* Of all CPUs, since the load. Runs, and their time, count only while the kernel's statistics of BPF programs are on. */
+struct program_cost {
+	struct record_header header;
+	__u32 reserved;
+	struct program_name name;
+	__u64 runs;
+	__u64 run_ns;
+	__u64 missed; /* runs that the kernel left out, because the program ran on that CPU already: counted always */
+};
+
 /* ---- counters: per-CPU array, one element each ---- */
 
 #define COUNTER_SAMPLES_ONCPU 0U
@@ -1094,6 +1114,9 @@ ABI_SIZE(blame_key, 32);
 ABI_CHECK(blame_key, cgroup_id, 8);
 ABI_SIZE(blame_sums, 512);
 ABI_SIZE(away_record, 56);
+ABI_SIZE(program_cost, 64);
+ABI_CHECK(program_cost, name, 8);
+ABI_CHECK(program_cost, runs, 40);
 ABI_SIZE(ended_key, 48);
 ABI_SIZE(ended_sums, 64);
 ABI_SIZE(ended_record, 112);

@@ -77,6 +77,7 @@ enum pin_iterator {
 	PIN_STATES,
 	PIN_LOOKS,
 	PIN_AWAY,
+	PIN_PROGRAMS,
 	PIN_THREADS, /* from here on: text, and pinned for readers, too */
 	PIN_STACKS,
 	PIN_ITERATORS,

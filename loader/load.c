@@ -166,6 +166,7 @@ static int pin_iterators_all(struct load *load)
 		[PIN_STATES] = load->programs.bpf->progs.walk_states,
 		[PIN_LOOKS] = load->programs.bpf->progs.walk_activity,
 		[PIN_AWAY] = load->programs.bpf->progs.walk_away,
+		[PIN_PROGRAMS] = load->programs.bpf->progs.walk_programs,
 		[PIN_THREADS] = load->programs.bpf->progs.walk_threads,
 		[PIN_STACKS] = load->programs.bpf->progs.walk_stacks,
 	};

@@ -34,6 +34,30 @@ static int stamp_abi(const struct programs *programs)
 	return bpf_map_update_elem(bpf_map__fd(programs->bpf->maps.control), &zero, &control, BPF_ANY);
 }
 
+/* Tells walk_programs() which programs these are. */
+static int name_programs(const struct programs *programs)
+{
+	struct bpf_program *program;
+	int result = 0;
+
+	bpf_object__for_each_program (program, programs->bpf->obj) {
+		struct bpf_prog_info info = { 0 };
+		struct program_name name = { 0 };
+		__u32 bytes = sizeof(info);
+
+		if (!bpf_program__autoload(program))
+			continue;
+		snprintf(name.text, sizeof(name.text), "%s", bpf_program__name(program));
+		result = bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes);
+		if (!result)
+			result = bpf_map_update_elem(bpf_map__fd(programs->bpf->maps.own_programs), &info.id,
+						     &name, BPF_NOEXIST);
+		if (result < 0)
+			break;
+	}
+	return result;
+}
+
 /*
  * Three quarters of the unwind tables' memory are rows. A page takes a third of a percent of the text it
  * covers, plus 16 rows. The rest holds the mappings and rules of a host with many different programs.
@@ -192,6 +216,8 @@ int programs_load(struct programs *programs, const struct programs_settings *set
 	result = bourdon_bpf__load(programs->bpf);
 	if (!result)
 		result = stamp_abi(programs);
+	if (!result)
+		result = name_programs(programs);
 	if (result < 0)
 		log_error("cannot load the programs: %s; the lines above say where the verifier stopped",
 			  strerror(-result));

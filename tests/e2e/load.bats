@@ -35,7 +35,7 @@ one_line_saying() {
 	[ "$(stat -c '%a %U %G' "$PIN_DIR")" = "750 root $TEST_GROUP" ]
 	local expected name
 	expected="660 patterns_a patterns_b oncpu offcpu control events errors cgroups_known cgroup_paths wanted unwind_procs unwind_maps unwind_pages unwind_rows unwind_rules unwind_hotspot activity
-440 targets totals victims blame offcpu_open clocks counters interrupts irq_names tasks mappings states looks away threads stacks"
+440 targets totals victims blame offcpu_open clocks counters interrupts irq_names tasks mappings states looks away programs threads stacks"
 	while read -r mode names; do
 		for name in $names; do
 			[ "$(stat -c '%a %U %G' "$PIN_DIR/$name")" = "$mode root $TEST_GROUP" ] || { echo "$name"; false; }
@@ -55,7 +55,7 @@ one_line_saying() {
 	local manifest=$RUN_DIR/manifest
 	[ "$(stat -c '%a %U %G' "$RUN_DIR")" = "751 root $TEST_GROUP" ]
 	[ "$(stat -c '%a %U %G' "$manifest")" = "640 root $TEST_GROUP" ]
-	grep -qx 'abi = 14' "$manifest"
+	grep -qx 'abi = 15' "$manifest"
 	grep -qx "kernel = $(uname -r)" "$manifest"
 	grep -qx 'hz = 97' "$manifest"
 	grep -qx "slots_per_cpu = $((262144 / 1448))" "$manifest"
