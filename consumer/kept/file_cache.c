@@ -17,7 +17,7 @@
  * Raise it with each change of what unwind_table_compile() or the finders of names find in a file, or of how table_cache.c and
  * name_index.c write it.
  */
-#define CONTENT_VERSION "2"
+#define CONTENT_VERSION "3"
 #define MADE_BY (BOURDON_VERSION " " CONTENT_VERSION)
 
 /* of what was added, before it is written; one larger table may wait alone */
@@ -28,43 +28,31 @@
 #define USED_AGAIN_S 3600 /* what was used since then is not marked as used again */
 #define FAILURES_MAX 3U   /* of writing, in a row: then nothing more is written */
 
-#define KEY_COLUMNS "device, inode, owner, bytes, changed_s, changed_ns"
-#define KEY_TYPES "iiiiii"
-#define KEY_VALUES(key)                                                                                      \
-	(int64_t)(key)->device, (int64_t)(key)->inode, (int64_t)(key)->owner, (int64_t)(key)->bytes,         \
-		(key)->changed_s, (key)->changed_ns
+#define PAGE_BYTES 4096UL
+#define PAGE_BYTES_TEXT "4096"
+#define ROW_PAGES 8U /* that a row may need beside its content: in the table and its indexes */
+
+#define KEY_COLUMNS "kind, device, inode, owner, bytes, changed_s, changed_ns"
+#define KEY_TYPES "tiiiiii"
+#define KEY_VALUES(kind, key)                                                                                \
+	nouns[kind], (int64_t)(key)->device, (int64_t)(key)->inode, (int64_t)(key)->owner,                   \
+		(int64_t)(key)->bytes, (key)->changed_s, (key)->changed_ns
 #define OF_KEY                                                                                               \
-	" WHERE device = ?1 AND inode = ?2 AND owner = ?3 AND bytes = ?4 AND changed_s = ?5 AND changed_ns = ?6"
+	" WHERE kind = ?1 AND device = ?2 AND inode = ?3 AND owner = ?4 AND bytes = ?5 AND changed_s = ?6 "  \
+	"AND changed_ns = ?7"
 
-struct kind {
-	const char *noun, *table;
-	size_t bytes_max;
-	const char *schema, *bytes, *files, *find, *has, *use, *remove, *add, *evict;
-};
+static const char schema[] =
+	"CREATE TABLE IF NOT EXISTS made_by(version TEXT NOT NULL);"
+	"CREATE TABLE IF NOT EXISTS kept(kind TEXT NOT NULL, device, inode, owner, bytes, changed_s, changed_ns,"
+	"	used_at INTEGER NOT NULL, content_bytes INTEGER NOT NULL,"
+	"	hash BLOB NOT NULL, content BLOB NOT NULL,"
+	"	UNIQUE(" KEY_COLUMNS "));"
+	"CREATE INDEX IF NOT EXISTS kept_by_use ON kept(used_at)";
 
-#define KIND(kind_noun, kind_table, kind_bytes_max)                                                          \
-	{                                                                                                    \
-		.noun = (kind_noun), .table = (kind_table), .bytes_max = (kind_bytes_max),                   \
-		.schema = "CREATE TABLE IF NOT EXISTS " kind_table "(" KEY_COLUMNS ","                       \
-			  "	used_at INTEGER NOT NULL, content_bytes INTEGER NOT NULL,"                       \
-			  "	hash BLOB NOT NULL, content BLOB NOT NULL,"                                      \
-			  "	UNIQUE(" KEY_COLUMNS "));"                                                   \
-			  "CREATE INDEX IF NOT EXISTS " kind_table "_by_use ON " kind_table "(used_at)",     \
-		.bytes = "SELECT coalesce(sum(content_bytes), 0) FROM " kind_table,                          \
-		.files = "SELECT count(*) FROM " kind_table,                                                 \
-		.find = "SELECT content, hash, used_at FROM " kind_table OF_KEY,                             \
-		.has = "SELECT count(*) FROM " kind_table OF_KEY,                                            \
-		.use = "UPDATE " kind_table " SET used_at = unixepoch()" OF_KEY,                             \
-		.remove = "DELETE FROM " kind_table OF_KEY,                                                  \
-		.add = "REPLACE INTO " kind_table "(" KEY_COLUMNS ", used_at, content_bytes, hash, content)" \
-		       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, unixepoch(), length(?8), ?7, ?8)",                   \
-		.evict = "DELETE FROM " kind_table " WHERE rowid = (SELECT rowid FROM " kind_table           \
-			 " ORDER BY used_at, rowid LIMIT 1) RETURNING content_bytes",                        \
-	}
-
-static const struct kind kinds[FILE_CACHE_KINDS] = {
-	[FILE_CACHE_TABLES] = KIND("unwind table", "unwind_table", FILE_CACHE_TABLES_BYTES_MAX),
-	[FILE_CACHE_NAMES] = KIND("index of names", "name_index", FILE_CACHE_NAMES_BYTES_MAX),
+/* In the column kind, and for people. */
+static const char *const nouns[FILE_CACHE_KINDS] = {
+	[FILE_CACHE_TABLES] = "unwind table",
+	[FILE_CACHE_NAMES] = "index of names",
 };
 
 struct pending {
@@ -73,16 +61,11 @@ struct pending {
 	struct kept_bytes content;
 };
 
-/* What the cache has of one kind. */
-struct shelf {
-	sqlite3_stmt *find, *has, *use, *remove, *add, *evict;
-	struct file_cache_counts counts;
-};
-
 struct file_cache {
 	struct sql sql;
 	char *path;
-	struct shelf shelves[FILE_CACHE_KINDS];
+	sqlite3_stmt *find, *has, *use, *remove, *add, *evict, *pages, *bytes, *files;
+	struct file_cache_counts counts[FILE_CACHE_KINDS];
 	struct pending *pending;
 	uint32_t pending_count, pending_room;
 	size_t pending_bytes;
@@ -150,7 +133,7 @@ static void hash_content(enum file_cache_kind kind, const struct file_key *key, 
 
 	sha256_init(&context);
 	sha256_update(&context, sizeof(MADE_BY), (const uint8_t *)MADE_BY);
-	sha256_update(&context, strlen(kinds[kind].table), (const uint8_t *)kinds[kind].table);
+	sha256_update(&context, strlen(nouns[kind]), (const uint8_t *)nouns[kind]);
 	sha256_update(&context, sizeof(*key), (const uint8_t *)key);
 	sha256_update(&context, count, bytes);
 	sha256_digest(&context, SHA256_DIGEST_SIZE, ret_hash);
@@ -158,23 +141,30 @@ static void hash_content(enum file_cache_kind kind, const struct file_key *key, 
 
 /* ---- opening ---- */
 
-static const char versions[] = "CREATE TABLE IF NOT EXISTS made_by(version TEXT NOT NULL)";
-
 /* What a power failure breaks is made again: nothing is synchronized. */
 static const char pragmas[] =
-	"PRAGMA synchronous = OFF;"
+	"PRAGMA page_size = " PAGE_BYTES_TEXT "; PRAGMA synchronous = OFF;"
 	"PRAGMA cache_size = -128; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF";
 
-static int prepare(struct file_cache *cache, enum file_cache_kind kind)
+static int prepare(struct file_cache *cache)
 {
-	struct shelf *shelf = &cache->shelves[kind];
 	const struct {
 		sqlite3_stmt **statement;
 		const char *text;
 	} all[] = {
-		{ &shelf->find, kinds[kind].find }, { &shelf->has, kinds[kind].has },
-		{ &shelf->use, kinds[kind].use },   { &shelf->remove, kinds[kind].remove },
-		{ &shelf->add, kinds[kind].add },   { &shelf->evict, kinds[kind].evict },
+		{ &cache->find, "SELECT content, hash, used_at FROM kept" OF_KEY },
+		{ &cache->has, "SELECT count(*) FROM kept" OF_KEY },
+		{ &cache->use, "UPDATE kept SET used_at = unixepoch()" OF_KEY },
+		{ &cache->remove, "DELETE FROM kept" OF_KEY },
+		{ &cache->add, "REPLACE INTO kept(" KEY_COLUMNS ", used_at, content_bytes, hash, content)"
+			       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, unixepoch(), length(?9), ?8, ?9)" },
+		{ &cache->evict, "DELETE FROM kept WHERE rowid = (SELECT rowid FROM kept"
+				 " ORDER BY used_at, rowid LIMIT 1) RETURNING 1" },
+		/* in use: the file keeps those that are free, and fills them first */
+		{ &cache->pages,
+		  "SELECT page_count - freelist_count FROM pragma_page_count, pragma_freelist_count" },
+		{ &cache->bytes, "SELECT coalesce(sum(content_bytes), 0) FROM kept WHERE kind = ?1" },
+		{ &cache->files, "SELECT count(*) FROM kept WHERE kind = ?1" },
 	};
 	int result = 0;
 
@@ -185,24 +175,24 @@ static int prepare(struct file_cache *cache, enum file_cache_kind kind)
 
 static int count_kept(struct file_cache *cache, enum file_cache_kind kind)
 {
-	struct file_cache_counts *counts = &cache->shelves[kind].counts;
+	struct file_cache_counts *counts = &cache->counts[kind];
 	sqlite3_int64 bytes = 0, files = 0;
-	int result = sql_run_once(&cache->sql, &bytes, kinds[kind].bytes);
+	int result = sql_run(&cache->sql, cache->bytes, &bytes, "t", nouns[kind]);
 
 	if (!result)
-		result = sql_run_once(&cache->sql, &files, kinds[kind].files);
+		result = sql_run(&cache->sql, cache->files, &files, "t", nouns[kind]);
 	counts->bytes = (uint64_t)bytes;
 	counts->files = (uint64_t)files;
 	return result;
 }
 
-static int open_shelf(struct file_cache *cache, enum file_cache_kind kind)
+static int count_all_kept(struct file_cache *cache)
 {
-	int result = sql_execute(&cache->sql, kinds[kind].schema);
+	int result = 0;
 
-	if (!result)
-		result = prepare(cache, kind);
-	return result ? result : count_kept(cache, kind);
+	for (enum file_cache_kind kind = 0; kind < FILE_CACHE_KINDS && !result; kind++)
+		result = count_kept(cache, kind);
+	return result;
 }
 
 /* Returns 0; -ESTALE if another version wrote it; or another error of SQLite. */
@@ -216,7 +206,7 @@ static int read_file(struct file_cache *cache)
 	if (!result)
 		result = sql_execute(&cache->sql, pragmas);
 	if (!result)
-		result = sql_execute(&cache->sql, versions);
+		result = sql_execute(&cache->sql, schema);
 	if (!result)
 		result = sql_run_once(&cache->sql, &same,
 				      "SELECT count(*) FROM made_by WHERE version = '" BOURDON_VERSION
@@ -229,9 +219,9 @@ static int read_file(struct file_cache *cache)
 				      "')");
 	else if (!result && (same != 1 || others != 1))
 		return -ESTALE;
-	for (enum file_cache_kind kind = 0; kind < FILE_CACHE_KINDS && !result; kind++)
-		result = open_shelf(cache, kind);
-	return result;
+	if (!result)
+		result = prepare(cache);
+	return result ? result : count_all_kept(cache);
 }
 
 static void remove_file(struct file_cache *cache)
@@ -312,13 +302,15 @@ void file_cache_close(struct file_cache *cache)
 
 /* ---- reading ---- */
 
-static void bind_key(sqlite3_stmt *statement, const struct file_key *key)
+static void bind_key(sqlite3_stmt *statement, enum file_cache_kind kind, const struct file_key *key)
 {
-	const int64_t values[] = { KEY_VALUES(key) };
+	const int64_t values[] = { (int64_t)key->device, (int64_t)key->inode, (int64_t)key->owner,
+				   (int64_t)key->bytes,  key->changed_s,      key->changed_ns };
 
 	sqlite3_reset(statement);
+	sqlite3_bind_text(statement, 1, nouns[kind], -1, SQLITE_STATIC);
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
-		sqlite3_bind_int64(statement, (int)i + 1, values[i]);
+		sqlite3_bind_int64(statement, (int)i + 2, values[i]);
 }
 
 /* Removes content that is not what was written. */
@@ -326,10 +318,10 @@ static void remove_damaged(struct file_cache *cache, enum file_cache_kind kind, 
 {
 	int result;
 
-	cache->shelves[kind].counts.damaged++;
+	cache->counts[kind].damaged++;
 	if (log_allowed(&cache->damaged, 1))
-		log_warning("a kept %s in %s is damaged: it is made again", kinds[kind].noun, cache->path);
-	result = sql_run(&cache->sql, cache->shelves[kind].remove, NULL, KEY_TYPES, KEY_VALUES(key));
+		log_warning("a kept %s in %s is damaged: it is made again", nouns[kind], cache->path);
+	result = sql_run(&cache->sql, cache->remove, NULL, KEY_TYPES, KEY_VALUES(kind, key));
 	if (result < 0)
 		mend(cache, result);
 }
@@ -361,7 +353,6 @@ int file_cache_load(struct file_cache *cache, enum file_cache_kind kind, const s
 		    int (*take)(void *user, const char *content, size_t bytes), void *user)
 {
 	const struct kept_bytes *waiting;
-	struct shelf *shelf;
 	bool is_old;
 	int result;
 
@@ -370,28 +361,27 @@ int file_cache_load(struct file_cache *cache, enum file_cache_kind kind, const s
 	waiting = find_pending(cache, kind, key);
 	if (waiting)
 		return take(user, waiting->bytes, waiting->used);
-	shelf = &cache->shelves[kind];
-	bind_key(shelf->find, key);
-	result = sqlite3_step(shelf->find);
+	bind_key(cache->find, kind, key);
+	result = sqlite3_step(cache->find);
 	if (result != SQLITE_ROW) {
 		result = result == SQLITE_DONE ? 0 : sql_failed(&cache->sql);
-		sqlite3_reset(shelf->find);
+		sqlite3_reset(cache->find);
 		if (result < 0)
 			mend(cache, result);
 		return result == -EBUSY ? -EBUSY : -ENOENT;
 	}
-	result = is_sound(shelf->find, kind, key) ? take(user, sqlite3_column_blob(shelf->find, 0),
-							 (size_t)sqlite3_column_bytes(shelf->find, 0))
+	result = is_sound(cache->find, kind, key) ? take(user, sqlite3_column_blob(cache->find, 0),
+							 (size_t)sqlite3_column_bytes(cache->find, 0))
 						  : -EBADMSG;
-	is_old = time(NULL) - sqlite3_column_int64(shelf->find, 2) > USED_AGAIN_S;
-	sqlite3_reset(shelf->find);
+	is_old = time(NULL) - sqlite3_column_int64(cache->find, 2) > USED_AGAIN_S;
+	sqlite3_reset(cache->find);
 	if (result == -EBADMSG) {
 		remove_damaged(cache, kind, key);
 		return -ENOENT;
 	}
-	shelf->counts.loaded++;
+	cache->counts[kind].loaded++;
 	if (is_old)
-		sql_run(&cache->sql, shelf->use, NULL, KEY_TYPES, KEY_VALUES(key));
+		sql_run(&cache->sql, cache->use, NULL, KEY_TYPES, KEY_VALUES(kind, key));
 	return result;
 }
 
@@ -404,7 +394,7 @@ bool file_cache_has(struct file_cache *cache, enum file_cache_kind kind, const s
 		return true;
 	if (find_pending(cache, kind, key))
 		return true;
-	result = sql_run(&cache->sql, cache->shelves[kind].has, &found, KEY_TYPES, KEY_VALUES(key));
+	result = sql_run(&cache->sql, cache->has, &found, KEY_TYPES, KEY_VALUES(kind, key));
 	if (result < 0)
 		mend(cache, result);
 	return found > 0;
@@ -442,33 +432,34 @@ bool file_cache_keep(struct file_cache *cache, enum file_cache_kind kind, const 
 }
 
 /* Removes what was not used for longest, until there is room. */
-static int make_room(struct file_cache *cache, enum file_cache_kind kind, uint64_t bytes)
+static int make_room(struct file_cache *cache, uint64_t bytes)
 {
-	struct shelf *shelf = &cache->shelves[kind];
-	struct file_cache_counts *counts = &shelf->counts;
+	const uint64_t needed = bytes / PAGE_BYTES + ROW_PAGES;
+	sqlite3_int64 pages = 0, removed = 1;
+	int result = sql_run(&cache->sql, cache->pages, &pages, "");
 
-	while (counts->bytes + bytes > kinds[kind].bytes_max && counts->files) {
-		sqlite3_int64 freed = 0;
-		int result = sql_run(&cache->sql, shelf->evict, &freed, "");
-
-		if (result < 0)
-			return result;
-		counts->bytes -= (uint64_t)freed < counts->bytes ? (uint64_t)freed : counts->bytes;
-		counts->files--;
+	while (!result && removed && (uint64_t)pages + needed > FILE_CACHE_BYTES_MAX / PAGE_BYTES) {
+		removed = 0;
+		result = sql_run(&cache->sql, cache->evict, &removed, "");
+		if (!result)
+			result = sql_run(&cache->sql, cache->pages, &pages, "");
 	}
-	return 0;
+	return result;
 }
 
 static int write_one(struct file_cache *cache, const struct pending *one)
 {
 	uint8_t hash[SHA256_DIGEST_SIZE];
-	int result = make_room(cache, one->kind, one->content.used);
+	int result;
 
+	if (one->content.used > FILE_CACHE_BYTES_MAX / 2)
+		return 0;
+	result = make_room(cache, one->content.used);
 	if (result < 0)
 		return result;
 	hash_content(one->kind, &one->key, one->content.bytes, one->content.used, hash);
-	return sql_run(&cache->sql, cache->shelves[one->kind].add, NULL, KEY_TYPES "bb",
-		       KEY_VALUES(&one->key), hash, sizeof(hash), one->content.bytes, one->content.used);
+	return sql_run(&cache->sql, cache->add, NULL, KEY_TYPES "bb", KEY_VALUES(one->kind, &one->key), hash,
+		       sizeof(hash), one->content.bytes, one->content.used);
 }
 
 void file_cache_flush(struct file_cache *cache)
@@ -484,7 +475,7 @@ void file_cache_flush(struct file_cache *cache)
 		result = write_one(cache, &cache->pending[i]);
 	result = sql_finish(&cache->sql, result);
 	for (uint32_t i = 0; i < count; i++) {
-		cache->shelves[cache->pending[i].kind].counts.added += !result;
+		cache->counts[cache->pending[i].kind].added += !result;
 		kept_bytes_free(&cache->pending[i].content);
 	}
 	cache->pending_count = 0;
@@ -493,8 +484,8 @@ void file_cache_flush(struct file_cache *cache)
 		heap_settle();
 	if (!result)
 		cache->failures = 0;
-	for (enum file_cache_kind kind = 0; kind < FILE_CACHE_KINDS && !result; kind++)
-		result = count_kept(cache, kind);
+	if (!result)
+		result = count_all_kept(cache);
 	if (result < 0 && ++cache->failures >= FAILURES_MAX && result != -EBUSY)
 		give_up(cache);
 	else if (result < 0)
@@ -503,5 +494,5 @@ void file_cache_flush(struct file_cache *cache)
 
 struct file_cache_counts file_cache_count(const struct file_cache *cache, enum file_cache_kind kind)
 {
-	return cache ? cache->shelves[kind].counts : (struct file_cache_counts){ 0 };
+	return cache ? cache->counts[kind] : (struct file_cache_counts){ 0 };
 }

@@ -22,9 +22,11 @@ enum file_cache_kind {
 	FILE_CACHE_KINDS
 };
 
-/* The bytes of all content of each kind. What was not used for longest goes first. A table of libc has 140 kB, of node 1.6 MB. */
-#define FILE_CACHE_TABLES_BYTES_MAX (64UL << 20)
-#define FILE_CACHE_NAMES_BYTES_MAX (16UL << 20)
+/*
+ * Of the whole file, whatever the kinds. What was not used for longest goes first. A table of libc has 140 kB, of node 1.6 MB;
+ * content of more than half of it is not kept.
+ */
+#define FILE_CACHE_BYTES_MAX (32UL << 20)
 
 /* One state of one file. The owner is in it because on btrfs a user's file may have the device and inode of one of root's. */
 struct file_key {

@@ -253,8 +253,8 @@ await_kept() {
 	[[ $("$BUILD/bourdon" --db "$DB" status) == *"$(unwind_status kept) kept table"?(s)", "*"$loaded taken from there since the start"* ]]
 	[ "$loaded" -le "$(unwind_status kept)" ]
 	daemon_stop TERM
-	[ "$(sqlite3 -readonly "$STATE_DIR/tables.db" "SELECT count(*) FROM unwind_table
-		WHERE inode = $(stat -c %i "$WORK/${PREFIX}cpu") AND bytes = $(stat -c %s "$WORK/${PREFIX}cpu")")" -eq 1 ]
+	[ "$(sqlite3 -readonly "$STATE_DIR/tables.db" "SELECT count(*) FROM kept WHERE kind = 'unwind table' AND
+		inode = $(stat -c %i "$WORK/${PREFIX}cpu") AND bytes = $(stat -c %s "$WORK/${PREFIX}cpu")")" -eq 1 ]
 }
 
 # start_container: starts the program of $WORK/image in a mount namespace with an overlay of its own, as a container has it
@@ -284,8 +284,8 @@ start_container() {
 	start_container
 	await_kept '.unwind[0].modules_without == 0'
 	daemon_stop TERM
-	[ "$(sqlite3 -readonly "$STATE_DIR/tables.db" "SELECT count(*) FROM unwind_table
-		WHERE inode = $(stat -c %i "$WORK/image/${PREFIX}cpu")")" -eq 1 ]
+	[ "$(sqlite3 -readonly "$STATE_DIR/tables.db" "SELECT count(*) FROM kept WHERE kind = 'unwind table' AND
+		inode = $(stat -c %i "$WORK/image/${PREFIX}cpu")")" -eq 1 ]
 }
 
 # whole_stacks: a capture of the process; prints how many of its on-CPU stacks are not whole, and how many there are
@@ -344,7 +344,7 @@ ahead_of() {
 	await_log 90 'made the unwind tables of [0-9]+ files? ahead of need'
 	daemon_stop TERM
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
-	KEPT=$(sqlite3 -readonly "$STATE_DIR/tables.db" "SELECT count(*) FROM unwind_table WHERE inode = $(stat -c %i "$WORK/sleeper")")
+	KEPT=$(sqlite3 -readonly "$STATE_DIR/tables.db" "SELECT count(*) FROM kept WHERE kind = 'unwind table' AND inode = $(stat -c %i "$WORK/sleeper")")
 }
 
 @test "tables of programs that only sleep are made ahead, of those that policy allows" {

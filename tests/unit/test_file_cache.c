@@ -341,32 +341,59 @@ START_TEST(another_version_is_begun_anew)
 }
 END_TEST
 
+static uint64_t size_of(const char *directory)
+{
+	_cleanup_free_ char *path = NULL;
+	struct stat at;
+
+	ck_assert_int_ge(asprintf(&path, "%s/" FILE_CACHE_FILE, directory), 0);
+	ck_assert_int_eq(stat(path, &at), 0);
+	return (uint64_t)at.st_size;
+}
+
+static void add_names(struct file_cache *cache, const struct file_key *of, size_t bytes)
+{
+	struct kept_bytes names = { .bytes = calloc(1, bytes), .used = bytes, .room = bytes };
+
+	ck_assert_ptr_nonnull(names.bytes);
+	file_cache_add(cache, FILE_CACHE_NAMES, of, &names);
+	file_cache_flush(cache);
+}
+
+/* Tables and names have one limit, that of the file. */
 START_TEST(the_least_used_go_first)
 {
 	char *directory = directory_make();
 	struct file_cache *cache = open_cache(directory);
 	struct file_key one = key;
-	uint32_t pages = (3U << 20) / sizeof(struct unwind_page);
+	uint32_t pages = (1U << 20) / sizeof(struct unwind_page);
 
-	for (one.inode = 0; one.inode < 20; one.inode++) {
+	for (one.inode = 0; one.inode < 24; one.inode++) {
 		add(cache, &one, pages, 1);
 		file_cache_flush(cache);
 	}
 	file_cache_close(cache);
 	/* the first one is used again later */
-	change(directory, "UPDATE unwind_table SET used_at = used_at - 7200");
+	change(directory, "UPDATE kept SET used_at = used_at - 7200");
 	cache = open_cache(directory);
 	one.inode = 0;
 	ck_assert_int_eq(load(cache, &one), 1);
-	for (one.inode = 20; one.inode < 24; one.inode++) {
-		add(cache, &one, pages, 1);
-		file_cache_flush(cache);
+	for (one.inode = 24; one.inode < 36; one.inode++) {
+		add_names(cache, &one, 1U << 20);
+		ck_assert_uint_le(size_of(directory), FILE_CACHE_BYTES_MAX);
 	}
-	ck_assert_uint_le(file_cache_count(cache, FILE_CACHE_TABLES).bytes, FILE_CACHE_TABLES_BYTES_MAX);
-	ck_assert_uint_eq(file_cache_count(cache, FILE_CACHE_TABLES).files,
-			  FILE_CACHE_TABLES_BYTES_MAX / (3U << 20));
-	for (one.inode = 0; one.inode < 24; one.inode++)
-		ck_assert_int_eq(load(cache, &one), one.inode && one.inode < 4 ? -ENOENT : 1);
+	ck_assert_uint_eq(file_cache_count(cache, FILE_CACHE_NAMES).files, 12);
+	ck_assert_uint_ge(file_cache_count(cache, FILE_CACHE_TABLES).files, 18);
+	ck_assert_uint_lt(file_cache_count(cache, FILE_CACHE_TABLES).files, 21);
+	for (one.inode = 0; one.inode < 24; one.inode++) {
+		bool is_kept = !one.inode ||
+			       one.inode > 24 - file_cache_count(cache, FILE_CACHE_TABLES).files;
+
+		ck_assert_int_eq(load(cache, &one), is_kept ? 1 : -ENOENT);
+	}
+	/* whoever has a file with so much in it does not empty the cache */
+	add_names(cache, &key, FILE_CACHE_BYTES_MAX / 2 + 1);
+	ck_assert_uint_eq(file_cache_count(cache, FILE_CACHE_NAMES).files, 12);
 	file_cache_close(cache);
 	directory_remove(directory);
 	free(directory);
