@@ -21,6 +21,7 @@ setup() {
 
 teardown() {
 	"$BUILD/bourdon-load" --unload --pin-dir "$PINS" --run-dir "$RUN"
+	[[ -z ${PASSABLE-} ]] || rm -rf "$PASSABLE"
 }
 
 # install_into ROOT VARIABLE...: installs as for a package.
@@ -148,6 +149,58 @@ explained() {
 	[ "$(stat -c %a "$ROOT/usr/sbin/bourdon-load" "$ROOT/etc/bourdon/bourdon.conf" | paste -s -d ' ')" = '755 644' ]
 }
 
+# tmpfiles ROOT: creates what the snippet names below ROOT. Names in access lists are looked up in the host's files.
+tmpfiles() {
+	unshare --mount --propagation private bash -euc 'mount --bind "$1/etc/group" /etc/group
+		mount --bind "$1/etc/passwd" /etc/passwd
+		systemd-tmpfiles --root="$1" --create bourdon.conf' tmpfiles "$1"
+}
+
+# as_member GROUP COMMAND...: as a user who is in this group of $root alone
+as_member() {
+	local gid
+	gid=$(sed -n "s/^$1:x:\([0-9]*\):.*/\1/p" "$root/etc/group")
+	setpriv --reuid 65534 --regid "$gid" --clear-groups "${@:2}"
+}
+
+@test "the group bourdon-read reads the database, of any age, and can ask for nothing" {
+	local root state name owner
+	# bats lets no other user into its own directory
+	PASSABLE=$(mktemp -d "${TMPDIR:-/tmp}/bourdon-units.XXXXXX")
+	chmod 711 "$PASSABLE"
+	root=$PASSABLE/root state=$PASSABLE/root/var/lib/bourdon
+	install_into "$root"
+	mkdir -p "$root/run" "$root/var/lib"
+	printf 'root:x:0:0::/root:/bin/sh\n' > "$root/etc/passwd"
+	printf 'root:x:0:\n' > "$root/etc/group"
+	systemd-sysusers --root="$root" bourdon.conf
+	owner=$(sed -n 's/^bourdon:x:\([0-9]*:[0-9]*\):.*/\1/p' "$root/etc/passwd")
+	# an upgrade finds a database
+	install -d -m 750 -o "${owner%:*}" -g "${owner#*:}" "$state"
+	install -m 640 -o "${owner%:*}" -g "${owner#*:}" /dev/null "$state/bourdon.db"
+	tmpfiles "$root"
+	# the daemon makes files and its socket later
+	setpriv --reuid "${owner%:*}" --regid "${owner#*:}" --clear-groups bash -euc 'umask 0027; cd "$1"
+		sqlite3 -cmd ".filectrl persist_wal 1" bourdon.db "PRAGMA journal_mode = WAL; CREATE TABLE kept(x); INSERT INTO kept VALUES(42)" > /dev/null
+		sqlite3 copy.db "CREATE TABLE kept(x); INSERT INTO kept VALUES(43)"
+		perl -MIO::Socket::UNIX -e "IO::Socket::UNIX->new(Local => q(control), Listen => 1); chmod 0660, q(control)"' bash "$state"
+	for name in bourdon bourdon-read; do
+		[ "$(as_member "$name" sqlite3 -readonly "$state/bourdon.db" 'SELECT x FROM kept')" = 42 ]
+		[ "$(as_member "$name" sqlite3 -readonly "$state/copy.db" 'SELECT x FROM kept')" = 43 ]
+		! as_member "$name" touch "$state/bourdon.db" "$state/another" || false
+	done
+	as_member bourdon test -w "$state/control"
+	! as_member bourdon-read test -w "$state/control" || false
+	# and nobody else
+	for name in bourdon-pins bourdon-grant; do
+		! as_member "$name" ls "$state" || false
+	done
+	# the unit sets this mode at each start: of a list it is the most that any group has
+	[ "$(stat -c %a "$state")" = 750 ]
+	chmod 750 "$state"
+	as_member bourdon-read test -r "$state/bourdon.db"
+}
+
 @test "sysusers and tmpfiles snippets work, and no kernel setting is changed" {
 	local root=$BATS_TEST_TMPDIR/root
 	# of an earlier version
@@ -161,7 +214,7 @@ explained() {
 	[[ $output != *warn* && $output != *nore* ]]
 	[ "$(cut -d : -f 1 "$root/etc/passwd" | paste -s -d ' ')" = 'root bourdon bourdon-grant' ] ||
 		{ cat "$root/etc/passwd"; false; }
-	run systemd-tmpfiles --root="$root" --create bourdon.conf
+	run tmpfiles "$root"
 	[ "$status" -eq 0 ]
 	[ "$(stat -c %a "$root/run/bourdon" "$root/var/lib/bourdon" | paste -s -d ' ')" = '751 750' ]
 	[ "$(sed -n 's/^\(bourdon-read\):.*/\1/p' "$root/etc/group")" = bourdon-read ]
