@@ -45,8 +45,11 @@ struct unwind_module {
 	unsigned int pass;        /* the last pass that needed it */
 	unsigned int target_pass; /* the last pass in which a target did */
 	uint64_t needed_ns;       /* when that was */
-	unsigned int checked;     /* the last pass that opened the file */
-	bool is_suspect; /* there is a new mapping: its inode number may belong to another file now */
+	/* the user whose processes needed it in that pass, and whether those of others did, too, then or in the pass before */
+	uint32_t owner;
+	bool is_shared, was_shared;
+	unsigned int checked; /* the last pass that opened the file */
+	bool is_suspect;      /* there is a new mapping: its inode number may belong to another file now */
 	/* its request to bourdon-grant was put off: how long, and until when. 0: it was not */
 	uint64_t put_off_ns, put_off_until_ns;
 	struct unwind_place place;
@@ -69,7 +72,10 @@ struct unwind_modules {
 	uint32_t waiting;
 	uint64_t
 		room_is_for_targets_ns; /* until then, room was made for a target, which has yet to take it */
-	unsigned int deaths;            /* of symbolizers, since: */
+	/* until then, this user makes way: its files get no new tables */
+	uint64_t makes_way_ns;
+	uint32_t makes_way;
+	unsigned int deaths; /* of symbolizers, since: */
 	uint64_t deaths_since_ns;
 	struct user_shares turns; /* time that symbolizers spent for each user, since: */
 	uint64_t turns_since_ns;
@@ -143,6 +149,60 @@ static bool make_room(struct unwind_modules *modules, struct unwind_pass *pass, 
 			empty(modules, module);
 	}
 	return any;
+}
+
+/* ---- shares of the room ---- */
+
+/* Whether it counts as the room of one user. */
+static bool is_owned(const struct unwind_module *module)
+{
+	return module->state == MODULE_READY && module->place.rows && !module->is_shared &&
+	       !module->was_shared;
+}
+
+/* Retires the newest tables that this user alone needs, with so many rows. */
+static void take_from(struct unwind_modules *modules, struct unwind_pass *pass, uint32_t uid, uint64_t rows)
+{
+	uint64_t taken = 0;
+
+	for (uint32_t i = modules->modules_count; i-- && taken < rows;) {
+		struct unwind_module *module = modules->modules[i];
+
+		if (!is_owned(module) || module->owner != uid)
+			continue;
+		taken += module->place.rows;
+		retire_table(modules, pass, module);
+	}
+	modules->makes_way = uid;
+	modules->makes_way_ns = pass->now_ns + 2 * RETRY_ROOM_NS;
+}
+
+/*
+ * Makes room for a user who has less than half of what the one with most has, of files that nobody else needs: that one gives
+ * half of the difference. Returns whether there was one.
+ */
+static bool share_room(struct unwind_modules *modules, struct unwind_pass *pass, uint32_t uid)
+{
+	struct user_shares shares = { .count = 0 };
+	uint32_t most_uid = uid;
+	uint64_t most = 0, own;
+
+	for (uint32_t i = 0; i < modules->modules_count; i++) {
+		const struct unwind_module *module = modules->modules[i];
+		uint64_t *used = &user_shares_of(&shares, module->owner)->used[0];
+
+		*used += is_owned(module) ? module->place.rows : 0;
+		if (*used > most) {
+			most = *used;
+			most_uid = module->owner;
+		}
+	}
+	own = user_shares_of(&shares, uid)->used[0];
+	user_shares_clear(&shares);
+	if (most_uid == uid || own >= most / 2)
+		return false;
+	take_from(modules, pass, most_uid, (most - own) / 2);
+	return true;
 }
 
 /* ---- building one ---- */
@@ -219,7 +279,9 @@ static void note_failure(struct unwind_modules *modules, struct unwind_pass *pas
 static void note_result(struct unwind_modules *modules, struct unwind_pass *pass,
 			struct unwind_module *module, const char *path, int result)
 {
-	bool is_made_room = result == -ENOSPC && make_room(modules, pass, !module->is_of_bystander);
+	bool is_made_room = result == -ENOSPC &&
+			    (make_room(modules, pass, !module->is_of_bystander) ||
+			     (!module->is_of_bystander && share_room(modules, pass, module->owner)));
 
 	if (!result) {
 		module->state = MODULE_READY;
@@ -514,6 +576,16 @@ static bool needs_build(const struct unwind_module *module, const struct unwind_
 	       (module->retry_ns && pass->now_ns >= module->retry_ns);
 }
 
+static void note_owner(struct unwind_module *module, const struct unwind_pass *pass)
+{
+	if (module->pass != pass->number) {
+		module->was_shared = module->is_shared;
+		module->is_shared = false;
+		module->owner = pass->uid;
+	}
+	module->is_shared |= module->owner != pass->uid;
+}
+
 const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, struct unwind_pass *pass,
 					       const struct mapping *mapping)
 {
@@ -523,9 +595,11 @@ const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, s
 		return NULL;
 	if (mapping->since > pass->slice_before && module->checked != pass->number)
 		module->is_suspect = true;
+	note_owner(module, pass);
 	if ((module->pass != pass->number || module->is_suspect) && needs_build(module, pass)) {
 		if (pass->now_ns < module->put_off_until_ns ||
-		    (pass->is_bystander && pass->now_ns < modules->room_is_for_targets_ns)) {
+		    (pass->is_bystander && pass->now_ns < modules->room_is_for_targets_ns) ||
+		    (module->owner == modules->makes_way && pass->now_ns < modules->makes_way_ns)) {
 			pass->more = true;
 		} else if (clock_monotonic_ns() < pass->deadline_ns && may_wait(modules, pass->uid)) {
 			build(modules, pass, module, mapping->file);

@@ -482,6 +482,70 @@ START_TEST(room_is_made_of_what_nobody_needs)
 }
 END_TEST
 
+/* A user whose programs' tables fill the maps: another user's program has a table all the same, and the first user keeps half. */
+START_TEST(nobody_has_all_room)
+{
+	struct mapped_file files[16];
+	struct fixture fixture;
+	uint32_t count = 0, chunks, elsewhere;
+	uint64_t before;
+
+	open_fixture(&fixture);
+	fixture.pass.uid = 1000;
+	ck_assert_ptr_nonnull(need(&fixture));
+	chunks = FAKE_CHUNKS - unit_map_room(&fixture.space.chunks, clock_monotonic_ns());
+	/* there is room for nine such files */
+	ck_assert_int_eq(unit_map_allocate(&fixture.space.chunks, FAKE_CHUNKS - 9 * chunks,
+					   clock_monotonic_ns(), &elsewhere),
+			 0);
+	for (;;) {
+		char name[16];
+
+		files[count++] = fixture.file;
+		snprintf(name, sizeof(name), "own-%u", count);
+		fixture.file.path = path_join(fixture.directory, name);
+		fill(&fixture, "symbols");
+		if (unit_map_room(&fixture.space.chunks, clock_monotonic_ns()) < chunks)
+			break;
+		ck_assert_ptr_nonnull(need(&fixture));
+	}
+	before = unwind_modules_count(fixture.modules).with;
+	ck_assert_uint_eq(before, 9);
+	/* it needs more itself, and gets nothing */
+	free(need_in_vain(&fixture));
+	ck_assert_uint_eq(unwind_modules_count(fixture.modules).with, before);
+	/* the other user comes */
+	files[count++] = fixture.file;
+	fixture.file.path = path_join(fixture.directory, "honest");
+	fill(&fixture, "symbols");
+	fixture.pass.uid = 1001;
+	free(need_in_vain(&fixture));
+	ck_assert(fixture.pass.more);
+	ck_assert_uint_eq(unwind_modules_count(fixture.modules).with, before / 2);
+	for (int pass = 0; pass < 3; pass++) {
+		begin_pass(&fixture);
+		/* the first user, whose passes come first, does not take the room again */
+		fixture.pass.uid = 1000;
+		for (uint32_t i = 0; i < count; i++) {
+			struct mapping mapping = { .since = 1, .slice = 1, .file = &files[i] };
+
+			unwind_modules_need(fixture.modules, &fixture.pass, &mapping);
+		}
+		work(&fixture);
+		fixture.pass.uid = 1001;
+		unwind_modules_need(fixture.modules, &fixture.pass, &fixture.mapping);
+		work(&fixture);
+		unwind_modules_sweep(fixture.modules, &fixture.pass);
+		usleep(1100000); /* kernel programs may read the tables until then */
+	}
+	ck_assert_ptr_nonnull(need(&fixture));
+	ck_assert_uint_ge(unwind_modules_count(fixture.modules).with, before / 2 + 1);
+	for (uint32_t i = 0; i < count; i++)
+		free(files[i].path);
+	close_fixture(&fixture);
+}
+END_TEST
+
 /* A later daemon takes the table from the directory, without a symbolizer; a file that has changed gets another one. */
 START_TEST(a_kept_table_needs_no_symbolizer)
 {
@@ -623,6 +687,7 @@ SUITE(unwind_modules)
 	tcase_add_test(cases, a_failure_that_nobody_needs_goes_in_the_end);
 	tcase_add_test(cases, a_table_that_nobody_needs_goes_in_the_end);
 	tcase_add_test(cases, room_is_made_of_what_nobody_needs);
+	tcase_add_test(cases, nobody_has_all_room);
 	tcase_add_test(cases, a_kept_table_needs_no_symbolizer);
 	tcase_add_test(cases, a_kept_table_is_credible);
 	tcase_add_test(cases, small_files_go_first_and_targets_before_others);
