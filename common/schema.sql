@@ -494,8 +494,8 @@ CREATE TABLE statistic(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	from_at INTEGER NOT NULL,
 	to_at INTEGER NOT NULL,
-	scope TEXT NOT NULL,            -- system, or a cgroup's path
-	source TEXT NOT NULL,           -- file: vmstat, diskstats, cpu.stat, cpu.max, memory.events, ...
+	scope TEXT NOT NULL,            -- system, a cgroup's path, or recorder: what recording itself took
+	source TEXT NOT NULL,           -- own|bpf|queue of the recorder; else the file: vmstat, diskstats, cpu.stat, cpu.max, memory.events, ...
 	device TEXT,
 	name TEXT NOT NULL,
 	before INTEGER,                 -- NULL: did not exist then

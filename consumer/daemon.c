@@ -580,6 +580,7 @@ static void open_recorder(struct daemon *daemon)
 						    .tracking = &daemon->tracking,
 						    .cgroups = daemon->cgroups,
 						    .own_counters = daemon->own_counters,
+						    .own_usage = daemon->own_usage,
 						    .clock = daemon->clock };
 	const struct ondemand_settings asked = { .kernel = daemon->kernel,
 						 .tracking = &daemon->tracking,

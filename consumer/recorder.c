@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "consumer/capture/open_intervals.h"
 #include "consumer/process/reporter.h"
+#include "consumer/target/program_costs.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -52,12 +53,15 @@ void recorder_open(struct recorder *recorder, const struct recorder_settings *se
 				       .usage = &settings->tracking->usage,
 				       .cgroups = settings->cgroups,
 				       .own_counters = settings->own_counters,
+				       .own_usage = settings->own_usage,
 				       .rings = { .slots = kernel->slots,
 						  .slots_per_cpu = kernel->manifest.slots_per_cpu,
 						  .cpus = kernel->manifest.cpus,
 						  .offcpu_slots = kernel->offcpu_slots },
 				       .clock = settings->clock,
 				       .clocks = { .kernel = kernel } };
+	for (int queue = OWN_QUEUE_ONCPU; queue <= OWN_QUEUE_OFFCPU; queue++)
+		settings->own_counters->queues[queue].room = kernel->manifest.slots_per_cpu;
 	/* a daemon that crashed during a capture may have left clocks running, and slots for itself to read */
 	stall_clocks_stop(&recorder->clocks);
 	keep_unread(recorder, 0);
@@ -110,19 +114,20 @@ static void set_budgets(const struct recorder *recorder)
 /* Counts by steps how long more intervals off CPU ended than the programs have budgets for. */
 static void look_at_budgets(struct recorder *recorder, uint64_t now_ns)
 {
-	struct recorder_lag *lag = &recorder->lag;
+	struct recorder_budgets *budgets = &recorder->budgets;
 	uint64_t counters[COUNTERS];
 
 	if (counters_read(recorder->kernel->map_fds[PIN_COUNTERS], counters) < 0)
 		return;
-	if (recorder->active_count && lag->looked_ns) {
-		lag->joined_ns += counters[COUNTER_OFFCPU_JOINED] != lag->joined ? now_ns - lag->looked_ns
-										 : 0;
-		lag->over_ns += counters[COUNTER_OFFCPU_UNSTACKED] != lag->over ? now_ns - lag->looked_ns : 0;
+	if (recorder->active_count && budgets->looked_ns) {
+		budgets->joined_ns +=
+			counters[COUNTER_OFFCPU_JOINED] != budgets->joined ? now_ns - budgets->looked_ns : 0;
+		budgets->over_ns +=
+			counters[COUNTER_OFFCPU_UNSTACKED] != budgets->over ? now_ns - budgets->looked_ns : 0;
 	}
-	lag->joined = counters[COUNTER_OFFCPU_JOINED];
-	lag->over = counters[COUNTER_OFFCPU_UNSTACKED];
-	lag->looked_ns = now_ns;
+	budgets->joined = counters[COUNTER_OFFCPU_JOINED];
+	budgets->over = counters[COUNTER_OFFCPU_UNSTACKED];
+	budgets->looked_ns = now_ns;
 }
 
 /* The intervals of a capture that has ended are the history of one that begins soon. */
@@ -137,7 +142,7 @@ static void set_pace(struct recorder *recorder)
 						       : past_due_ns(recorder);
 	if (!recorder->active_count)
 		keep_unread(recorder, 0);
-	recorder->lag.looked_ns = 0;
+	recorder->budgets.looked_ns = 0;
 	looker_want(&recorder->looker, recorder->active_count > 0);
 	set_budgets(recorder);
 }
@@ -309,6 +314,88 @@ static uint32_t level_of(const char *cgroup)
 	for (const char *at = cgroup; *at; at++)
 		level += *at == '/' && at[1];
 	return level;
+}
+
+/* ---- what recording costs, and how it keeps pace ---- */
+
+static void set_costs(struct active *active, const struct program_costs *costs, bool again)
+{
+	struct kernel_stats *stats = &active->capture->kernel_stats;
+
+	for (uint32_t i = 0; i < costs->count; i++) {
+		const struct program_cost *cost = &costs->each[i];
+		const struct {
+			const char *name;
+			int64_t value;
+		} counts[] = { { "runs", costs->are_counted ? (int64_t)cost->runs : -1 },
+			       { "run_ns", costs->are_counted ? (int64_t)cost->run_ns : -1 },
+			       { "missed", (int64_t)cost->missed } };
+
+		for (size_t j = 0; j < ARRAY_SIZE(counts); j++)
+			kernel_stats_set(stats, again, RECORDER_PROGRAMS, cost->name.text, counts[j].name,
+					 counts[j].value);
+	}
+	/* without time of programs, this says that none was counted */
+	kernel_stats_set(stats, again, RECORDER_OWN, "", "program_time_counted",
+			 costs->count ? costs->are_counted : -1);
+}
+
+static void set_own(const struct recorder *recorder, const struct active *active, bool again)
+{
+	struct kernel_stats *stats = &active->capture->kernel_stats;
+	struct own_used used;
+
+	own_usage_read(recorder->own_usage, &used);
+	kernel_stats_set(stats, again, RECORDER_OWN, "", "cpu_ns", used.cpu_ns);
+	kernel_stats_set(stats, again, RECORDER_OWN, "", "resident_bytes", used.resident_bytes);
+	kernel_stats_set(stats, again, RECORDER_OWN, "", "unit_cpu_ns", used.unit_cpu_ns);
+	kernel_stats_set(stats, again, RECORDER_OWN, "", "unit_bytes", used.unit_bytes);
+}
+
+/* What the recorder has used, and what its programs cost, so far. */
+static void note_own(const struct recorder *recorder, struct active *active, bool again)
+{
+	_cleanup_free_ struct program_costs *costs = malloc(sizeof(*costs));
+
+	set_own(recorder, active, again);
+	if (!costs || program_costs_read(costs, recorder->kernel) < 0)
+		return;
+	set_costs(active, costs, again);
+	if (again)
+		capture_note_loss(active->capture, LOSS_PROGRAM_RUNS,
+				  program_costs_missed(costs) - active->missed_at_begin);
+	else
+		active->missed_at_begin = program_costs_missed(costs);
+}
+
+/* The rings were just drained for a capture, so late. What the queues had at the most since the last time is in all captures. */
+static void note_levels(struct recorder *recorder, const struct active *drained, uint64_t late_ns)
+{
+	for (int queue = OWN_QUEUE_ONCPU; queue <= OWN_QUEUE_OFFCPU; queue++)
+		own_queue_note(recorder->own_counters, (enum own_queue)queue,
+			       (struct own_level){ drained->capture->unread[queue], late_ns });
+	for (int queue = 0; queue < OWN_QUEUES; queue++) {
+		struct own_level level = own_queue_take(recorder->own_counters, (enum own_queue)queue);
+
+		for (size_t i = 0; i < recorder->active_count; i++) {
+			struct own_level *most = &recorder->active[i].levels[queue];
+
+			most->depth = level.depth > most->depth ? level.depth : most->depth;
+			most->lag_ns = level.lag_ns > most->lag_ns ? level.lag_ns : most->lag_ns;
+		}
+	}
+}
+
+static void set_levels(const struct active *active)
+{
+	for (int queue = 0; queue < OWN_QUEUES; queue++) {
+		kernel_stats_set(&active->capture->kernel_stats, true, RECORDER_QUEUES,
+				 own_queue_names[queue], "depth", (int64_t)active->levels[queue].depth);
+		if (queue != OWN_QUEUE_EVENTS)
+			kernel_stats_set(&active->capture->kernel_stats, true, RECORDER_QUEUES,
+					 own_queue_names[queue], "lag_ns",
+					 (int64_t)active->levels[queue].lag_ns);
+	}
 }
 
 /* Adds what the kernel programs lost during the capture to its ledger. */
@@ -548,6 +635,8 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	if (capture_takes(capture, SAMPLE_OFF_CPU))
 		capture_note_loss(capture, LOSS_OFFCPU_UNSTACKED, unstacked_of(&capture->usage));
 	pressure_close(&capture->pressure);
+	note_own(recorder, active, true);
+	set_levels(active);
 	kernel_stats_end(&capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup, now_ns);
 	cgroup_memory_end(&capture->cgroup_memory, cgroups_mount(recorder->cgroups), recorder->usage,
 			  path_of_cgroup, recorder->cgroups, clock_now_ns(recorder->clock));
@@ -591,6 +680,9 @@ static int begin_capture(struct recorder *recorder, struct active *active, struc
 	trigger->cgroup = cgroup ? strdup(cgroup) : NULL;
 	active->cgroup = cgroup ? strdup(cgroup) : NULL;
 	keep_past(recorder, trigger);
+	/* what was before the first one is in no capture */
+	for (int queue = 0; queue < OWN_QUEUES && !recorder->active_count; queue++)
+		own_queue_take(recorder->own_counters, (enum own_queue)queue);
 	if (!cgroup || (trigger->cgroup && active->cgroup))
 		active->capture = begin_on_rings(recorder, trigger);
 	if (!active->capture) {
@@ -739,6 +831,7 @@ static void read_history(struct recorder *recorder, struct active *active)
 	/* after the drain: on a large host these reads take time, and samples in the rings are overwritten */
 	kernel_stats_begin(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup,
 			   clock_now_ns(recorder->clock));
+	note_own(recorder, active, false);
 	cgroup_memory_begin(&active->capture->cgroup_memory, cgroups_mount(recorder->cgroups),
 			    recorder->usage, path_of_cgroup, recorder->cgroups,
 			    clock_now_ns(recorder->clock));
@@ -934,7 +1027,7 @@ void recorder_shorten(struct recorder *recorder, struct capture *capture, uint64
 
 void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 {
-	uint64_t drained_ns;
+	uint64_t drained_ns, late_ns;
 
 	if (!clock_is_due(recorder->pace_due_ns, now_ns))
 		return;
@@ -943,9 +1036,7 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 		recorder->pace_due_ns = 0;
 		return;
 	}
-	recorder->lag.last_ns = now_ns - recorder->pace_due_ns;
-	if (recorder->lag.last_ns > recorder->lag.most_ns)
-		recorder->lag.most_ns = recorder->lag.last_ns;
+	late_ns = now_ns - recorder->pace_due_ns;
 	recorder->pace_due_ns = next_pace_ns(recorder, now_ns);
 	look_at_budgets(recorder, now_ns);
 	for (size_t i = 0; i < recorder->active_count; i++)
@@ -962,6 +1053,7 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 
 		expect(recorder, &recorder->active[i], ends);
 		drain(recorder, &recorder->active[i]);
+		note_levels(recorder, &recorder->active[i], late_ns);
 		if (ends) {
 			end_capture(recorder, i, false);
 			continue;

@@ -14,6 +14,7 @@
 #include "consumer/looker.h"
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
+#include "consumer/process/own_usage.h"
 #include "consumer/store/store_thread.h"
 #include "consumer/target/cgroups.h"
 #include "consumer/tracking.h"
@@ -29,15 +30,15 @@ struct active {
 	uint64_t cgroup_id;
 	uint64_t counters_at_begin[COUNTERS];
 	uint64_t stale_at_begin;
-	uint64_t cgroups_due_ns; /* when the files of its cgroups are to be read again */
-	bool has_clocks;         /* the stall clocks run for this capture */
+	uint64_t missed_at_begin;            /* program_costs_missed() */
+	struct own_level levels[OWN_QUEUES]; /* the largest within the capture */
+	uint64_t cgroups_due_ns;             /* when the files of its cgroups are to be read again */
+	bool has_clocks;                     /* the stall clocks run for this capture */
 };
 
-/* How well recording keeps pace. All but `joined` and `over` since the start. */
-struct recorder_lag {
-	uint64_t last_ns, most_ns; /* how late the rings were drained, the last time and at the most */
-	uint64_t
-		joined_ns; /* how long intervals off CPU were over budget: their time counted with later ones */
+/* How the budgets of intervals off CPU sufficed. The first two are since the start. */
+struct recorder_budgets {
+	uint64_t joined_ns;    /* how long intervals were over budget: their time counted with later ones */
 	uint64_t over_ns;      /* how long some were lost */
 	uint64_t joined, over; /* the kernel's counters, when they were last read */
 	uint64_t looked_ns;    /* when that was */
@@ -56,6 +57,7 @@ struct recorder {
 	struct usage *usage; /* tracking->usage */
 	struct cgroups *cgroups;
 	struct own_counters *own_counters;
+	const struct own_usage *own_usage;
 	struct store_thread *store;
 	struct rings rings;
 	struct past past;
@@ -63,7 +65,7 @@ struct recorder {
 	const struct clock *clock;
 	uint64_t
 		pace_due_ns; /* of the next recorder_pace(); 0: no capture is under way, and `past` is empty */
-	struct recorder_lag lag;
+	struct recorder_budgets budgets;
 	uint64_t longest_history_ns; /* of all rules in force */
 	uint64_t
 		accounts_valid_ns; /* the slots of the kernel's accounts are as long as they are since then */
@@ -85,6 +87,7 @@ struct recorder_settings {
 	struct tracking *tracking; /* walks when a capture needs it, and owns `usage` */
 	struct cgroups *cgroups;
 	struct own_counters *own_counters;
+	const struct own_usage *own_usage;
 	const struct clock *clock;
 };
 

@@ -271,7 +271,7 @@ static void field_if_known(FILE *out, const char *key, int64_t value)
 
 static void write_own(const struct status *status, FILE *out)
 {
-	const struct recorder_lag *lag = &status->recorder->lag;
+	const struct recorder_budgets *budgets = &status->recorder->budgets;
 	struct own_used used;
 
 	own_usage_read(status->own_usage, &used);
@@ -282,12 +282,56 @@ static void write_own(const struct status *status, FILE *out)
 	field_if_known(out, "resident_bytes", used.resident_bytes);
 	field_if_known(out, "unit_cpu_ns", used.unit_cpu_ns);
 	field_if_known(out, "unit_bytes", used.unit_bytes);
-	status_line_field(out, "drain_late_ns", "%" PRIu64, lag->last_ns);
-	status_line_field(out, "drain_late_most_ns", "%" PRIu64, lag->most_ns);
-	status_line_field(out, "offcpu_joined_ns", "%" PRIu64, lag->joined_ns);
-	status_line_field(out, "offcpu_over_ns", "%" PRIu64, lag->over_ns);
+	status_line_field(out, "offcpu_joined_ns", "%" PRIu64, budgets->joined_ns);
+	status_line_field(out, "offcpu_over_ns", "%" PRIu64, budgets->over_ns);
 	status_line_field(out, "past_bytes", "%zu", status->recorder->past.room);
 	status_line_end(out);
+}
+
+static void write_queues(struct own_counters *counters, FILE *out)
+{
+	for (size_t i = 0; i < OWN_QUEUES; i++) {
+		const struct own_gauge *depth = &counters->queues[i].depth,
+				       *lag = &counters->queues[i].lag_ns;
+		bool has_lag = i != OWN_QUEUE_EVENTS;
+
+		status_line_begin(out, "queue");
+		status_line_field(out, "name", "%s", own_queue_names[i]);
+		status_line_field(out, "depth", "%" PRIuFAST64, atomic_load(&depth->now));
+		status_line_field(out, "depth_most", "%" PRIuFAST64, atomic_load(&depth->most));
+		field_if_known(out, "room",
+			       counters->queues[i].room ? (int64_t)counters->queues[i].room : -1);
+		field_if_known(out, "lag_ns", has_lag ? (int64_t)atomic_load(&lag->now) : -1);
+		field_if_known(out, "lag_most_ns", has_lag ? (int64_t)atomic_load(&lag->most) : -1);
+		status_line_end(out);
+	}
+}
+
+void status_write_programs(const struct program_costs *costs, FILE *out)
+{
+	status_line_begin(out, "programs");
+	status_line_field(out, "count", "%u", costs->count);
+	status_line_field(out, "counted", "%d", costs->are_counted);
+	status_line_field(out, "missed", "%" PRIu64, program_costs_missed(costs));
+	status_line_end(out);
+	for (uint32_t i = 0; i < costs->count; i++) {
+		const struct program_cost *cost = &costs->each[i];
+
+		status_line_begin(out, "program");
+		status_line_field(out, "name", "%s", cost->name.text);
+		field_if_known(out, "runs", costs->are_counted ? (int64_t)cost->runs : -1);
+		field_if_known(out, "run_ns", costs->are_counted ? (int64_t)cost->run_ns : -1);
+		status_line_field(out, "missed", "%" PRIu64, (uint64_t)cost->missed);
+		status_line_end(out);
+	}
+}
+
+static void write_programs(const struct kernel_objects *kernel, FILE *out)
+{
+	_cleanup_free_ struct program_costs *costs = malloc(sizeof(*costs));
+
+	if (costs && !program_costs_read(costs, kernel))
+		status_write_programs(costs, out);
 }
 
 static void write_problem(FILE *out, const char *remedy, const char *problem)
@@ -447,6 +491,8 @@ void status_write(const struct status *status, FILE *out)
 	write_watches(status, out);
 	write_captures(status, out);
 	write_own(status, out);
+	write_queues(status->own_counters, out);
+	write_programs(status->kernel, out);
 	write_unwind(status->unwind, out);
 	status_write_tables(status->unwind, status->now_ns, out);
 	write_cgroups(&status->cgroups, out);

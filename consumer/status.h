@@ -13,6 +13,7 @@
 #include "consumer/recorder.h"
 #include "consumer/reload.h"
 #include "consumer/target/cgroups.h"
+#include "consumer/target/program_costs.h"
 #include "consumer/target/targets.h"
 #include "consumer/unwind/unwind_tables.h"
 #include "consumer/watch/watches.h"
@@ -45,5 +46,8 @@ void status_write(const struct status *status, FILE *out);
  * no room for all of them, a line has the number of the others.
  */
 void status_write_tables(const struct unwind_gauges *unwind, uint64_t now_ns, FILE *out);
+
+/* Writes the part of it that tells what the kernel counts of the in-kernel programs. */
+void status_write_programs(const struct program_costs *costs, FILE *out);
 
 #endif

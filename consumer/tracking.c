@@ -417,7 +417,8 @@ void tracking_keep_gone(struct tracking *tracking, uint32_t since)
 
 void tracking_consume(struct tracking *tracking)
 {
-	process_events_consume(tracking->events);
+	own_queue_note(tracking->own_counters, OWN_QUEUE_EVENTS,
+		       (struct own_level){ .depth = process_events_consume(tracking->events) });
 }
 
 /*

@@ -31,6 +31,8 @@ const char *loss_text(const char *reason)
 		{ "stale-events", "process events for rules that were no longer in force" },
 		{ "offcpu-over-budget",
 		  "intervals off CPU without a stack: too many per second; their time is counted" },
+		{ "program-runs-missed",
+		  "runs of in-kernel programs that the kernel left out: one ran on that CPU already" },
 		{ "offcpu-joined", "intervals off CPU without a stack, whose time counts with a later one" },
 		{ "offcpu-untracked",
 		  "threads whose time off CPU is unknown, because a map or memory was full" },

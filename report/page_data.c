@@ -341,7 +341,7 @@ static const char capture_sql[] =
 
 /* Only what grew or fell, or was set: cpu.max and the like say something without a change. */
 static const char statistic_sql[] =
-	"SELECT scope, source, device, name, before, after FROM statistic WHERE capture_id = ?1 AND "
+	"SELECT scope, source, device, name, before, after FROM statistic WHERE capture_id = ?1 AND scope <> 'recorder' AND "
 	"(before IS NOT after OR source IN ('cpu.max', 'memory.max', 'memory.high', 'io.max', 'cpu.weight')) "
 	"ORDER BY scope = 'system', scope, source, device, rowid LIMIT ?2";
 

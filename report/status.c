@@ -12,6 +12,7 @@
 #include "report/format.h"
 #include "report/json.h"
 #include "report/owner.h"
+#include "report/recorder_text.h"
 #include "report/report.h"
 #include "report/status_json.h"
 
@@ -87,13 +88,49 @@ static void print_own(FILE *out, const struct status_line *line)
 		fprintf(out, "  with its symbolizers: CPU time %s, memory %s\n",
 			duration(line, "unit_cpu_ns", 1, a, sizeof(a)),
 			format_size(strtod(status_line_get(line, "unit_bytes"), NULL), b, sizeof(b)));
-	fprintf(out, "  the rings were drained %s late, %s at most\n",
-		duration(line, "drain_late_ns", 1, a, sizeof(a)),
-		duration(line, "drain_late_most_ns", 1, b, sizeof(b)));
 	fprintf(out,
 		"  intervals off CPU beyond the budget counted with later ones for %s, and were lost for %s\n",
 		duration(line, "offcpu_joined_ns", 1, c, sizeof(c)),
 		duration(line, "offcpu_over_ns", 1, d, sizeof(d)));
+}
+
+static void print_queue(FILE *out, const struct status_line *line)
+{
+	char name[32], depth[24], most[24], room[24], lag[32], lag_most[32];
+	bool has_lag = *status_line_get(line, "lag_ns");
+
+	fprintf(out, "  %-8s %8s %8s %8s %10s %10s\n", shown(line, "name", name, sizeof(name)),
+		shown(line, "depth", depth, sizeof(depth)), shown(line, "depth_most", most, sizeof(most)),
+		shown(line, "room", room, sizeof(room)),
+		has_lag ? duration(line, "lag_ns", 1, lag, sizeof(lag)) : "-",
+		has_lag ? duration(line, "lag_most_ns", 1, lag_most, sizeof(lag_most)) : "-");
+}
+
+static void print_programs(FILE *out, const struct status_line *line)
+{
+	char a[48], b[48];
+
+	fprintf(out, "  %s; the kernel left out %s\n",
+		counted(line, "count", "program", "programs", a, sizeof(a)),
+		counted(line, "missed", "run", "runs", b, sizeof(b)));
+	if (!strcmp(status_line_get(line, "counted"), "1"))
+		fprintf(out, "  %-32s %14s %12s %10s %8s\n", "PROGRAM", "RUNS", "TIME", "A RUN", "MISSED");
+	else
+		fputs("  their time is not counted: " PROGRAM_TIME_REMEDY "\n", out);
+}
+
+/* Of those that ran. */
+static void print_program(FILE *out, const struct status_line *line)
+{
+	char name[48], runs[24], missed[24], time[32], mean[32];
+	double count = strtod(status_line_get(line, "runs"), NULL);
+
+	if (count > 0)
+		fprintf(out, "  %-32s %14s %12s %10s %8s\n", shown(line, "name", name, sizeof(name)),
+			shown(line, "runs", runs, sizeof(runs)),
+			duration(line, "run_ns", 1, time, sizeof(time)),
+			duration(line, "run_ns", 1 / count, mean, sizeof(mean)),
+			shown(line, "missed", missed, sizeof(missed)));
 }
 
 static void print_mistake(FILE *out, const struct status_line *line)
@@ -261,6 +298,9 @@ static const struct {
 	  print_watch },
 	{ "capture", "\ncaptures under way\n", print_capture },
 	{ "own", "\nbourdond itself\n", print_own },
+	{ "queue", "\nQUEUE       DEPTH     MOST     ROOM        LAG       MOST\n", print_queue },
+	{ "programs", "\nin-kernel programs\n", print_programs },
+	{ "program", NULL, print_program },
 	{ "unwind", "\nunwind tables\n", print_unwind },
 	{ "without_table", "\nfiles without an unwind table: their frames are unwound by frame pointers\n",
 	  print_without_table },

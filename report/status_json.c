@@ -9,10 +9,20 @@
 static const struct {
 	const char *kind, *member;
 } members[] = {
-	{ "daemon", "daemon" },   { "mistake", "mistakes" }, { "problem", "problems" },
-	{ "rule", "rules" },      { "watch", "watches" },    { "capture", "captures" },
-	{ "own", "own" },         { "unwind", "unwind" },    { "without_table", "files_without_table" },
-	{ "cgroups", "cgroups" }, { "counter", "counters" },
+	{ "daemon", "daemon" },
+	{ "mistake", "mistakes" },
+	{ "problem", "problems" },
+	{ "rule", "rules" },
+	{ "watch", "watches" },
+	{ "capture", "captures" },
+	{ "own", "own" },
+	{ "unwind", "unwind" },
+	{ "without_table", "files_without_table" },
+	{ "cgroups", "cgroups" },
+	{ "counter", "counters" },
+	{ "queue", "queues" },
+	{ "programs", "program_time" },
+	{ "program", "programs" },
 };
 
 /* A value of digits is a JSON number, except in fields that hold a name: a rule may be called "42" or "007". */

@@ -19,6 +19,7 @@
 #include "report/loss_text.h"
 #include "report/not_whole.h"
 #include "report/profile.h"
+#include "report/recorder_text.h"
 #include "report/report.h"
 #include "report/states.h"
 #include "report/sums.h"
@@ -1037,6 +1038,10 @@ static const struct section sections[] = {
 	  .shows = "samples on CPU by second",
 	  .compute = compute_seconds,
 	  .print = print_seconds },
+	{ .name = "recorder",
+	  .shows = "what recording took, and how it kept pace",
+	  .sql = recorder_sql,
+	  .print = recorder_print },
 	{ .name = "losses",
 	  .shows = "what was lost",
 	  .sql = "SELECT reason, events, unit, percent FROM data_quality WHERE capture_id = ?1 "

@@ -127,7 +127,7 @@ measure() {
 			WHERE reason = 'offcpu-joined' AND trigger_mode <> 'manual'")"
 	row "$what: the draining thread; all of bourdond; of a CPU" \
 		"$(printf '%.1f %%; %.1f %%' "$(grown draining_ms)" "$(grown all_ms)")"
-	row "$what: the rings were drained so late, at most" "$(jq -r '.own[0].drain_late_most_ns / 1e6 | floor | "\(.) ms"' "$WORK/status.json")"
+	row "$what: the rings were drained so late, at most" "$(jq -r '(.queues[] | select(.name == "oncpu") | .lag_most_ns) / 1e6 | floor | "\(.) ms"' "$WORK/status.json")"
 	row_at_most "$what: RSS without rings" "$(printf '%.1f MiB' "$(calc "$RSS / 1024")")" "$RSS" $MOST_RSS_KIB KiB
 	daemon_stop TERM
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"

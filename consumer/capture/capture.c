@@ -48,6 +48,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_UNRESOLVED_FRAMES] = { "frames-unresolved", "frame" },
 	[LOSS_SYMBOLIZER] = { "symbolizer-failed", "event" },
 	[LOSS_MAPPINGS_CUT] = { "mappings-cut", "process" },
+	[LOSS_PROGRAM_RUNS] = { "program-runs-missed", "event" },
 	[LOSS_OFFCPU_JOINED] = { "offcpu-joined", "event" },
 };
 
@@ -746,9 +747,15 @@ void capture_drain(struct capture *capture, capture_describe describe, void *use
 {
 	struct draining draining = { .capture = capture, .describe = describe, .user = user };
 
+	memset(capture->unread, 0, sizeof(capture->unread));
 	for (uint32_t i = 0; i < capture->readers_count; i++) {
+		struct ring_reader *reader = &capture->readers[i];
+		uint64_t from = reader->next_seq, *unread = &capture->unread[i / capture->cpus];
+
 		draining.cpu = (uint16_t)(i % capture->cpus);
-		ring_read(&capture->readers[i], on_sample, &draining);
+		ring_read(reader, on_sample, &draining);
+		if (reader->next_seq - from > *unread)
+			*unread = reader->next_seq - from;
 	}
 }
 

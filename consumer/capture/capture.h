@@ -49,6 +49,7 @@ enum loss {
 	LOSS_UNRESOLVED_FRAMES, /* distinct frames without a function name */
 	LOSS_SYMBOLIZER,        /* symbolizers that died, or could not be started */
 	LOSS_MAPPINGS_CUT,      /* processes with more executable mappings than get names and unwind tables */
+	LOSS_PROGRAM_RUNS,      /* runs of kernel programs that the kernel left out, meanwhile */
 	LOSS_OFFCPU_JOINED, /* intervals off CPU without a slot, whose time a later one of their thread has, meanwhile */
 	LOSS_REASONS,
 };
@@ -152,6 +153,8 @@ struct capture {
 	bool interrupted;            /* the daemon ended before the capture did */
 	struct ring_reader *readers; /* of the on-CPU rings, then of the off-CPU rings */
 	uint32_t readers_count, cpus;
+	/* of the last capture_drain(): slots of the CPU that had most of them, by SAMPLE_ON_CPU and SAMPLE_OFF_CPU */
+	uint64_t unread[2];
 	struct capture_process *processes;
 	uint32_t processes_count, processes_room;
 	struct hash_index processes_index;

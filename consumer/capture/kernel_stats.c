@@ -66,11 +66,10 @@ static struct kernel_stat *find(struct reading *reading, const char *device, con
 	return NULL;
 }
 
-static void add(struct reading *reading, const char *device, const char *name, uint64_t value)
+static void set(struct reading *reading, const char *device, const char *name, int64_t value)
 {
 	struct kernel_stats *stats = reading->stats;
 	struct kernel_stat *stat, fresh = { reading->source->file, reading->scope, "", "", -1, -1 };
-	int64_t kept = value > INT64_MAX ? INT64_MAX : (int64_t)value;
 
 	if (strlen(device) >= sizeof(fresh.device) || strlen(name) >= sizeof(fresh.name))
 		return;
@@ -83,7 +82,12 @@ static void add(struct reading *reading, const char *device, const char *name, u
 		strcpy(stat->device, device);
 		strcpy(stat->name, name);
 	}
-	*(reading->again ? &stat->after : &stat->before) = kept;
+	*(reading->again ? &stat->after : &stat->before) = value;
+}
+
+static void add(struct reading *reading, const char *device, const char *name, uint64_t value)
+{
+	set(reading, device, name, value > INT64_MAX ? INT64_MAX : (int64_t)value);
 }
 
 /* "name value" */
@@ -181,6 +185,12 @@ static const struct source cgroup_sources[] = {
 	{ "memory.high", read_limit, NULL, true },
 	{ "memory.max", read_limit, NULL, true },
 	{ "io.stat", read_nested, NULL, false },
+};
+
+static const struct source recorder_sources[] = {
+	[RECORDER_PROGRAMS] = { "bpf", NULL, NULL, false },
+	[RECORDER_QUEUES] = { "queue", NULL, NULL, true },
+	[RECORDER_OWN] = { "own", NULL, NULL, true },
 };
 
 /* ---- reading ---- */
@@ -284,7 +294,21 @@ static bool is_limit(const struct kernel_stat *stat)
 	for (size_t i = 0; i < ARRAY_SIZE(cgroup_sources); i++)
 		if (cgroup_sources[i].file == stat->source)
 			return cgroup_sources[i].limits;
+	for (size_t i = 0; i < ARRAY_SIZE(recorder_sources); i++)
+		if (recorder_sources[i].file == stat->source)
+			return recorder_sources[i].limits;
 	return false;
+}
+
+void kernel_stats_set(struct kernel_stats *stats, bool again, enum recorder_stat source, const char *device,
+		      const char *name, int64_t value)
+{
+	struct reading reading = { .stats = stats,
+				   .source = &recorder_sources[source],
+				   .scope = KERNEL_STAT_RECORDER,
+				   .again = again };
+
+	set(&reading, device, name, value);
 }
 
 void kernel_stats_end(struct kernel_stats *stats, const char *mount, const char *cgroup, uint64_t now_ns)

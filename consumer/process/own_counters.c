@@ -36,3 +36,37 @@ const char *const own_counter_names[OWN_COUNTERS] = {
 	[OWN_METRICS_LOST] = "metrics-not-written",
 	[OWN_ASKED_TOO_OFTEN] = "requests-too-often",
 };
+
+const char *const own_queue_names[OWN_QUEUES] = {
+	[OWN_QUEUE_ONCPU] = "oncpu",
+	[OWN_QUEUE_OFFCPU] = "offcpu",
+	[OWN_QUEUE_EVENTS] = "events",
+	[OWN_QUEUE_JOBS] = "jobs",
+};
+
+static void raise_to(atomic_uint_fast64_t *most, uint64_t value)
+{
+	uint_fast64_t is = atomic_load(most);
+
+	while (value > is && !atomic_compare_exchange_weak(most, &is, value))
+		;
+}
+
+static void note(struct own_gauge *gauge, uint64_t value)
+{
+	atomic_store(&gauge->now, value);
+	raise_to(&gauge->most, value);
+	raise_to(&gauge->recent, value);
+}
+
+void own_queue_note(struct own_counters *counters, enum own_queue queue, struct own_level level)
+{
+	note(&counters->queues[queue].depth, level.depth);
+	note(&counters->queues[queue].lag_ns, level.lag_ns);
+}
+
+struct own_level own_queue_take(struct own_counters *counters, enum own_queue queue)
+{
+	return (struct own_level){ .depth = atomic_exchange(&counters->queues[queue].depth.recent, 0),
+				   .lag_ns = atomic_exchange(&counters->queues[queue].lag_ns.recent, 0) };
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * own_counters.h owns the counters that the consumer itself keeps, beside those of the in-kernel programs.
- * Any thread may add; the store thread writes them to the database, and status shows them.
+ * own_counters.h owns what the consumer counts of itself, beside the counters of the in-kernel programs, and how full its queues
+ * are. Any thread may add; the store thread writes the counters to the database, and status shows all.
  */
 #ifndef BOURDON_CONSUMER_PROCESS_OWN_COUNTERS_H
 #define BOURDON_CONSUMER_PROCESS_OWN_COUNTERS_H
@@ -48,9 +48,39 @@ enum own_counter {
 
 extern const char *const own_counter_names[OWN_COUNTERS];
 
+/* What waits for the consumer. */
+enum own_queue {
+	OWN_QUEUE_ONCPU, /* slots of the CPU that has most to be read, at a drain while a capture is under way */
+	OWN_QUEUE_OFFCPU, /* the same of intervals off CPU */
+	OWN_QUEUE_EVENTS, /* records of ring buffers that one reading consumed: events, errors, paths */
+	OWN_QUEUE_JOBS,   /* of the store thread */
+	OWN_QUEUES,
+};
+
+extern const char *const own_queue_names[OWN_QUEUES];
+
+struct own_level {
+	uint64_t depth;
+	uint64_t lag_ns; /* how late a drain was, or how long the oldest job waited */
+};
+
+struct own_gauge {
+	atomic_uint_fast64_t now, most,
+		recent; /* the last one; the largest since the start, since own_queue_take() */
+};
+
 struct own_counters {
 	atomic_uint_fast64_t values[OWN_COUNTERS];
+	struct {
+		struct own_gauge depth, lag_ns;
+		uint64_t room; /* 0: not known. Set before other threads run */
+	} queues[OWN_QUEUES];
 };
+
+void own_queue_note(struct own_counters *counters, enum own_queue queue, struct own_level level);
+
+/* The largest of both since the last call. */
+struct own_level own_queue_take(struct own_counters *counters, enum own_queue queue);
 
 static inline void own_count(struct own_counters *counters, enum own_counter counter)
 {

@@ -10,10 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void metrics_open(struct metrics *ret_metrics, const char *state_dir, const struct own_usage *own_usage,
-		  struct own_counters *own_counters, int64_t started_at)
+void metrics_open(struct metrics *ret_metrics, const char *state_dir, const struct kernel_objects *kernel,
+		  const struct own_usage *own_usage, struct own_counters *own_counters, int64_t started_at)
 {
 	*ret_metrics = (struct metrics){ .state_dir = state_dir,
+					 .kernel = kernel,
 					 .own_usage = own_usage,
 					 .own_counters = own_counters,
 					 .started_at = started_at };
@@ -147,11 +148,14 @@ static int64_t database_bytes(const struct metrics *metrics)
 
 static int make_text(const struct metrics *metrics, char **ret_text, size_t *ret_length)
 {
+	_cleanup_free_ struct program_costs *costs = calloc(1, sizeof(*costs));
 	uint64_t counters[OWN_COUNTERS];
 	struct metrics_facts facts = { .series = metrics->series,
 				       .series_count = metrics->series_count,
 				       .losses = metrics->losses,
 				       .counters = counters,
+				       .own = metrics->own_counters,
+				       .costs = costs,
 				       .database_bytes = database_bytes(metrics),
 				       .database_bytes_max = metrics->database_bytes_max,
 				       .started_at = metrics->started_at };
@@ -159,6 +163,8 @@ static int make_text(const struct metrics *metrics, char **ret_text, size_t *ret
 
 	if (!out)
 		return -ENOMEM;
+	if (costs)
+		program_costs_read(costs, metrics->kernel);
 	for (unsigned int i = 0; i < OWN_COUNTERS; i++)
 		counters[i] = own_counted(metrics->own_counters, (enum own_counter)i);
 	for (int i = 0; i < PSI_RESOURCES; i++)

@@ -22,6 +22,7 @@
 
 struct metrics {
 	const char *state_dir;
+	const struct kernel_objects *kernel;
 	struct own_counters *own_counters;
 	const struct own_usage *own_usage;
 	char file[INI_LINE_BYTES + 1];
@@ -35,8 +36,8 @@ struct metrics {
 };
 
 /* What is passed outlives it. */
-void metrics_open(struct metrics *ret_metrics, const char *state_dir, const struct own_usage *own_usage,
-		  struct own_counters *own_counters, int64_t started_at);
+void metrics_open(struct metrics *ret_metrics, const char *state_dir, const struct kernel_objects *kernel,
+		  const struct own_usage *own_usage, struct own_counters *own_counters, int64_t started_at);
 
 /* Removes the file: what it says is not true of the next daemon. */
 void metrics_close(struct metrics *metrics);

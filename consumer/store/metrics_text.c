@@ -4,7 +4,6 @@
 #include "common/cleanup.h"
 #include "common/escape_name.h"
 #include "common/version.h"
-#include "consumer/process/own_counters.h"
 
 #include <inttypes.h>
 
@@ -145,6 +144,60 @@ static void write_own(const struct metrics_facts *facts, FILE *out)
 	       "Size at which the oldest captures are removed: max_size.", (double)facts->database_bytes_max);
 }
 
+static void write_queues(const struct own_counters *own, FILE *out)
+{
+	static const struct {
+		const char *name, *help;
+		bool is_lag, is_most;
+	} metrics[] = {
+		{ "bourdon_queue_depth", "What waits for bourdond in each of its queues.", false, false },
+		{ "bourdon_queue_depth_most", "The most that has waited in it since the start.", false,
+		  true },
+		{ "bourdon_queue_lag_seconds",
+		  "How late the rings were drained, or how long the oldest job of the store thread waited.",
+		  true, false },
+		{ "bourdon_queue_lag_most_seconds", "The longest since the start.", true, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++) {
+		begin(out, metrics[i].name, "gauge", metrics[i].help);
+		for (size_t queue = 0; queue < OWN_QUEUES; queue++) {
+			const struct own_gauge *gauge = metrics[i].is_lag ? &own->queues[queue].lag_ns
+									  : &own->queues[queue].depth;
+			uint64_t value = atomic_load(metrics[i].is_most ? &gauge->most : &gauge->now);
+
+			if (!metrics[i].is_lag || queue != OWN_QUEUE_EVENTS)
+				fprintf(out, "%s{queue=\"%s\"} %.15g\n", metrics[i].name,
+					own_queue_names[queue],
+					(double)value / (metrics[i].is_lag ? 1e9 : 1));
+		}
+	}
+}
+
+/* Without the kernel's statistics of BPF programs there are no runs and no times, instead of zeros. */
+static void write_programs(const struct program_costs *costs, FILE *out)
+{
+	static const char runs[] = "bourdon_program_runs_total", seconds[] = "bourdon_program_seconds_total",
+			  missed[] = "bourdon_program_missed_runs_total";
+
+	if (!costs || !costs->count)
+		return;
+	begin(out, missed, "counter", "Runs of in-kernel programs that the kernel left out.");
+	for (uint32_t i = 0; i < costs->count; i++)
+		fprintf(out, "%s{program=\"%s\"} %" PRIu64 "\n", missed, costs->each[i].name.text,
+			(uint64_t)costs->each[i].missed);
+	if (!costs->are_counted)
+		return;
+	begin(out, runs, "counter", "Runs of in-kernel programs while kernel.bpf_stats_enabled is 1.");
+	for (uint32_t i = 0; i < costs->count; i++)
+		fprintf(out, "%s{program=\"%s\"} %" PRIu64 "\n", runs, costs->each[i].name.text,
+			(uint64_t)costs->each[i].runs);
+	begin(out, seconds, "counter", "What these runs took.");
+	for (uint32_t i = 0; i < costs->count; i++)
+		fprintf(out, "%s{program=\"%s\"} %.9f\n", seconds, costs->each[i].name.text,
+			(double)costs->each[i].run_ns / 1e9);
+}
+
 void metrics_text(const struct metrics_facts *facts, FILE *out)
 {
 	begin(out, "bourdon_build_info", "gauge", "The version of bourdond; always 1.");
@@ -156,4 +209,6 @@ void metrics_text(const struct metrics_facts *facts, FILE *out)
 	write_results(facts, out);
 	write_pressure(facts, out);
 	write_own(facts, out);
+	write_queues(facts->own, out);
+	write_programs(facts->costs, out);
 }

@@ -8,7 +8,9 @@
 
 #include "common/psi.h"
 #include "consumer/capture/capture.h"
+#include "consumer/process/own_counters.h"
 #include "consumer/process/own_usage.h"
+#include "consumer/target/program_costs.h"
 
 /* Captures of one rule, resource and verdict. */
 struct metrics_series {
@@ -25,8 +27,10 @@ struct metrics_series {
 struct metrics_facts {
 	const struct metrics_series *series;
 	size_t series_count;
-	const uint64_t *losses;   /* of LOSS_REASONS, summed over captures */
-	const uint64_t *counters; /* of OWN_COUNTERS */
+	const uint64_t *losses;            /* of LOSS_REASONS, summed over captures */
+	const uint64_t *counters;          /* of OWN_COUNTERS */
+	const struct own_counters *own;    /* for its queues */
+	const struct program_costs *costs; /* NULL: not known */
 	bool has_psi[PSI_RESOURCES];
 	struct psi_totals psi[PSI_RESOURCES];
 	double averages[PSI_RESOURCES][PSI_KINDS][METRICS_AVERAGES]; /* in percent */

@@ -628,6 +628,7 @@ static bool is_counted(const struct capture *capture, size_t loss)
 	case LOSS_EVENTS:
 	case LOSS_STALE_EVENTS:
 	case LOSS_OFFCPU_UNSTACKED:
+	case LOSS_PROGRAM_RUNS:
 	case LOSS_OFFCPU_JOINED:
 	case LOSS_OFFCPU_UNTRACKED:
 	case LOSS_MISSING:
@@ -697,6 +698,8 @@ static int write_kernel_stats(struct writing *writing)
 
 		if (stat->scope == KERNEL_STAT_SYSTEM)
 			strcpy(scope, "system");
+		else if (stat->scope == KERNEL_STAT_RECORDER)
+			strcpy(scope, "recorder");
 		else
 			snprintf(scope, sizeof(scope), "%.*s",
 				 kernel_stat_scope_length(stat, trigger->cgroup), trigger->cgroup);

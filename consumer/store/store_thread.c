@@ -111,6 +111,7 @@ struct job {
 	struct capture *capture;
 	struct activity_minute *minute;
 	struct store_limits limits;
+	uint64_t since_ns; /* when it was queued */
 };
 
 /*
@@ -1030,12 +1031,20 @@ struct turn {
 	uint64_t due_ns; /* with neither of them, when there will be one; 0: never */
 };
 
+/* Call it with the lock. */
+static void note_jobs(struct store_thread *thread, uint64_t waited_ns)
+{
+	own_queue_note(thread->own_counters, OWN_QUEUE_JOBS,
+		       (struct own_level){ .depth = thread->jobs_count, .lag_ns = waited_ns });
+}
+
 static struct job take_job(struct store_thread *thread)
 {
 	struct job job = thread->jobs[thread->jobs_first];
 
 	thread->jobs_first = (thread->jobs_first + 1) % JOBS_MAX;
 	thread->jobs_count--;
+	note_jobs(thread, clock_now_ns(thread->clock) - job.since_ns);
 	return job;
 }
 
@@ -1170,6 +1179,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->where = settings->where;
 	thread->clock = settings->clock;
 	thread->own_counters = settings->own_counters;
+	thread->own_counters->queues[OWN_QUEUE_JOBS].room = JOBS_MAX;
 	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	thread->results_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	thread->captures = (struct shares){ .total = STORE_CAPTURES_MAX,
@@ -1181,7 +1191,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	atomic_init(&thread->give_up_ns, clock_now_ns(thread->clock) + OPEN_PATIENCE_NS);
 	announce_open(&thread->announcer, settings->journal_socket, settings->where->state_dir,
 		      settings->own_counters);
-	metrics_open(&thread->metrics, settings->where->state_dir, settings->own_usage,
+	metrics_open(&thread->metrics, settings->where->state_dir, settings->kernel, settings->own_usage,
 		     settings->own_counters, clock_wall_now_ns(thread->clock));
 	thread->scans_from = (uint32_t)clock_now_ns(thread->clock);
 	thread->mappings = mappings_new();
@@ -1226,8 +1236,10 @@ static void add_job(struct store_thread *thread, struct job job)
 {
 	size_t last = (thread->jobs_first + thread->jobs_count) % JOBS_MAX;
 
+	job.since_ns = clock_now_ns(thread->clock);
 	thread->jobs[last] = job;
 	thread->jobs_count++;
+	note_jobs(thread, job.since_ns - thread->jobs[thread->jobs_first].since_ns);
 	pthread_cond_signal(&thread->changed);
 }
 

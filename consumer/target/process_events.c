@@ -169,11 +169,12 @@ int process_events_fd(const struct process_events *events)
 	return ring_buffer__epoll_fd(events->rings);
 }
 
-void process_events_consume(struct process_events *events)
+uint32_t process_events_consume(struct process_events *events)
 {
 	events->dispatched = events->paths = 0;
 	consume_paths(events);
 	ring_buffer__consume(events->rings);
+	return (uint32_t)(events->dispatched + events->paths);
 }
 
 uint64_t process_events_unknown(const struct process_events *events)

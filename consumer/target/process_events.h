@@ -35,11 +35,11 @@ void process_events_free(struct process_events *events);
 
 /*
  * Readable when process_events_consume() has events or errors to read; paths of cgroups alone do not make it
- * readable. One call consumes a bounded number of records. The path of a process's cgroup comes before the
+ * readable. One call consumes a bounded number of records, and returns it. The path of a process's cgroup comes before the
  * event of the process.
  */
 int process_events_fd(const struct process_events *events);
-void process_events_consume(struct process_events *events);
+uint32_t process_events_consume(struct process_events *events);
 
 /*
  * Runs the task iterator: one callback for each process and each thread, and for each cgroup whose path is not

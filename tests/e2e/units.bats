@@ -151,6 +151,7 @@ explained() {
 
 # tmpfiles ROOT: creates what the snippet names below ROOT. Names in access lists are looked up in the host's files.
 tmpfiles() {
+	# shellcheck disable=SC2016
 	unshare --mount --propagation private bash -euc 'mount --bind "$1/etc/group" /etc/group
 		mount --bind "$1/etc/passwd" /etc/passwd
 		systemd-tmpfiles --root="$1" --create bourdon.conf' tmpfiles "$1"
@@ -180,6 +181,7 @@ as_member() {
 	install -m 640 -o "${owner%:*}" -g "${owner#*:}" /dev/null "$state/bourdon.db"
 	tmpfiles "$root"
 	# the daemon makes files and its socket later
+	# shellcheck disable=SC2016
 	setpriv --reuid "${owner%:*}" --regid "${owner#*:}" --clear-groups bash -euc 'umask 0027; cd "$1"
 		sqlite3 -cmd ".filectrl persist_wal 1" bourdon.db "PRAGMA journal_mode = WAL; CREATE TABLE kept(x); INSERT INTO kept VALUES(42)" > /dev/null
 		sqlite3 copy.db "CREATE TABLE kept(x); INSERT INTO kept VALUES(43)"

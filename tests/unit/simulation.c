@@ -150,6 +150,18 @@ static void write_task(struct simulation *simulation, struct simulated_process *
 	ck_assert_uint_eq(fwrite(&record, sizeof(record), 1, out), 1);
 }
 
+static void write_program(struct simulation *simulation, FILE *out)
+{
+	const struct program_cost cost = { .header = { RECORD_PROGRAM, sizeof(cost) },
+					   .name = { "offcpu_switch" },
+					   .runs = simulation->programs.runs,
+					   .run_ns = simulation->programs.run_ns,
+					   .missed = simulation->programs.missed };
+
+	simulation->programs.runs += simulation->programs.are_counted;
+	ck_assert_uint_eq(fwrite(&cost, sizeof(cost), 1, out), 1);
+}
+
 /* The mappings and the states of threads are those of no process. */
 static void iterate(void *user, enum pin_iterator iterator, FILE *out)
 {
@@ -158,6 +170,8 @@ static void iterate(void *user, enum pin_iterator iterator, FILE *out)
 	for (size_t i = 0; i < SIMULATION_PROCESSES && iterator == PIN_TASKS; i++)
 		if (simulation->processes[i].tgid)
 			write_task(simulation, &simulation->processes[i], out);
+	if (iterator == PIN_PROGRAMS)
+		write_program(simulation, out);
 }
 
 static bool is_quiet(const struct simulation *simulation, uint64_t at_ns)

@@ -52,6 +52,11 @@ struct simulation {
 	int spawner[2];                   /* the other end is closed by the tests */
 	int saved;                        /* standard error, which goes to a file meanwhile */
 	bool daemon_stands, store_stands; /* these take no turns */
+	/* What the kernel counts of one program, and of the iterator over them. */
+	struct {
+		uint64_t runs, run_ns, missed;
+		bool are_counted; /* the statistics are on: reading them is a run */
+	} programs;
 	bool events_are_lost; /* the programs cannot tell what processes do: only walks find out */
 };
 

@@ -385,13 +385,14 @@ static void tell_all(struct host *host, const struct capture *capture)
 	const struct announced announced = { capture, 42, &neighbour };
 	const struct resolved resolved = { 0 };
 	struct settings settings = { .metrics_ns = SECOND };
+	const struct kernel_objects kernel = { .directory_fd = -EBADF };
 	struct own_usage usage;
 	struct metrics metrics;
 
 	snprintf(settings.metrics_file, sizeof(settings.metrics_file), "%s/b.prom", host->directory);
 	own_usage_open(&usage);
 	confine(host, &usage);
-	metrics_open(&metrics, host->directory, &usage, &host->counters, 0);
+	metrics_open(&metrics, host->directory, &kernel, &usage, &host->counters, 0);
 	metrics_follow(&metrics, &settings, clock_monotonic_ns());
 	for (int i = 0; i < 2; i++) {
 		if (!announce(&host->announcer, &announced, clock_monotonic_ns()))

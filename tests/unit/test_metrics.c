@@ -61,7 +61,15 @@ START_TEST(text_of_all_metrics)
 					    [OWN_RELOADS] = 2,
 					    [OWN_JOURNAL_ENTRIES] = 8,
 					    [OWN_SUPPRESSED] = 9 };
+	struct own_counters own = { 0 };
+	const struct program_costs costs = {
+		.each = { { .name = { "offcpu_switch" }, .runs = 3, .run_ns = 1500, .missed = 2 } },
+		.count = 1,
+		.are_counted = true,
+	};
 	const struct metrics_facts facts = {
+		.own = &own,
+		.costs = &costs,
 		.series = series,
 		.series_count = 3,
 		.losses = losses,
@@ -75,8 +83,11 @@ START_TEST(text_of_all_metrics)
 		.database_bytes_max = 256UL << 20,
 		.started_at = 1690000000000000000,
 	};
-	_cleanup_free_ char *got = text_of(&facts);
+	_cleanup_free_ char *got = NULL;
 
+	own_queue_note(&own, OWN_QUEUE_ONCPU, (struct own_level){ 40, 250000000 });
+	own_queue_note(&own, OWN_QUEUE_ONCPU, (struct own_level){ 12, 2000000 });
+	got = text_of(&facts);
 	expect_lines(got, "# HELP bourdon_build_info",
 		     "# HELP bourdon_build_info The version of bourdond; always 1.\n"
 		     "# TYPE bourdon_build_info gauge\n"
@@ -146,8 +157,58 @@ START_TEST(text_of_all_metrics)
 		"bourdon_database_bytes 1234567\n"
 		"# HELP bourdon_database_limit_bytes Size at which the oldest captures are removed: max_size.\n"
 		"# TYPE bourdon_database_limit_bytes gauge\n"
-		"bourdon_database_limit_bytes 268435456\n");
+		"bourdon_database_limit_bytes 268435456\n"
+		"# HELP bourdon_queue_depth What waits for bourdond in each of its queues.\n"
+		"# TYPE bourdon_queue_depth gauge\n"
+		"bourdon_queue_depth{queue=\"oncpu\"} 12\n"
+		"bourdon_queue_depth{queue=\"offcpu\"} 0\n"
+		"bourdon_queue_depth{queue=\"events\"} 0\n"
+		"bourdon_queue_depth{queue=\"jobs\"} 0\n"
+		"# HELP bourdon_queue_depth_most The most that has waited in it since the start.\n"
+		"# TYPE bourdon_queue_depth_most gauge\n"
+		"bourdon_queue_depth_most{queue=\"oncpu\"} 40\n"
+		"bourdon_queue_depth_most{queue=\"offcpu\"} 0\n"
+		"bourdon_queue_depth_most{queue=\"events\"} 0\n"
+		"bourdon_queue_depth_most{queue=\"jobs\"} 0\n"
+		"# HELP bourdon_queue_lag_seconds How late the rings were drained, or how long the oldest job of the store thread waited.\n"
+		"# TYPE bourdon_queue_lag_seconds gauge\n"
+		"bourdon_queue_lag_seconds{queue=\"oncpu\"} 0.002\n"
+		"bourdon_queue_lag_seconds{queue=\"offcpu\"} 0\n"
+		"bourdon_queue_lag_seconds{queue=\"jobs\"} 0\n"
+		"# HELP bourdon_queue_lag_most_seconds The longest since the start.\n"
+		"# TYPE bourdon_queue_lag_most_seconds gauge\n"
+		"bourdon_queue_lag_most_seconds{queue=\"oncpu\"} 0.25\n"
+		"bourdon_queue_lag_most_seconds{queue=\"offcpu\"} 0\n"
+		"bourdon_queue_lag_most_seconds{queue=\"jobs\"} 0\n"
+		"# HELP bourdon_program_missed_runs_total Runs of in-kernel programs that the kernel left out.\n"
+		"# TYPE bourdon_program_missed_runs_total counter\n"
+		"bourdon_program_missed_runs_total{program=\"offcpu_switch\"} 2\n"
+		"# HELP bourdon_program_runs_total Runs of in-kernel programs while kernel.bpf_stats_enabled is 1.\n"
+		"# TYPE bourdon_program_runs_total counter\n"
+		"bourdon_program_runs_total{program=\"offcpu_switch\"} 3\n"
+		"# HELP bourdon_program_seconds_total What these runs took.\n"
+		"# TYPE bourdon_program_seconds_total counter\n"
+		"bourdon_program_seconds_total{program=\"offcpu_switch\"} 0.000001500\n");
 	ck_assert_ptr_null(strstr(got, "bourdon_unit_memory_bytes"));
+}
+END_TEST
+
+/* Instead of zeros. */
+START_TEST(programs_that_the_kernel_does_not_count)
+{
+	const uint64_t losses[LOSS_REASONS] = { 0 }, counters[OWN_COUNTERS] = { 0 };
+	const struct program_costs costs = { .each = { { .name = { "offcpu_switch" }, .runs = 3 } },
+					     .count = 1 };
+	const struct own_counters own = { 0 };
+	const struct metrics_facts facts = {
+		.own = &own, .costs = &costs, .losses = losses, .counters = counters
+	};
+	_cleanup_free_ char *got = text_of(&facts);
+
+	ck_assert_ptr_nonnull(
+		strstr(got, "bourdon_program_missed_runs_total{program=\"offcpu_switch\"} 0\n"));
+	ck_assert_ptr_null(strstr(got, "bourdon_program_runs_total"));
+	ck_assert_ptr_null(strstr(got, "bourdon_program_seconds_total"));
 }
 END_TEST
 
@@ -192,17 +253,19 @@ struct host {
 	struct settings settings;
 	struct own_usage usage;
 	struct own_counters counters;
+	struct kernel_objects kernel;
 	struct metrics metrics;
 };
 
 static void host_make(struct host *host)
 {
-	*host = (struct host){ .directory = directory_make() };
+	*host = (struct host){ .directory = directory_make(), .kernel.directory_fd = -EBADF };
 	snprintf(host->settings.metrics_file, sizeof(host->settings.metrics_file), "%s/b.prom",
 		 host->directory);
 	host->settings.metrics_ns = 15 * CLOCK_SECOND_NS;
 	own_usage_open(&host->usage);
-	metrics_open(&host->metrics, host->directory, &host->usage, &host->counters, TRIGGERED_AT);
+	metrics_open(&host->metrics, host->directory, &host->kernel, &host->usage, &host->counters,
+		     TRIGGERED_AT);
 }
 
 static void host_free(struct host *host)
@@ -353,6 +416,7 @@ SUITE(metrics)
 
 	tcase_add_test(words, text_of_all_metrics);
 	tcase_add_test(words, averages);
+	tcase_add_test(words, programs_that_the_kernel_does_not_count);
 	tcase_add_test(words, own_cgroup);
 	tcase_add_test(file, file_follows_the_settings_and_goes_with_the_daemon);
 	tcase_add_test(file, off_writes_nothing);

@@ -349,6 +349,111 @@ START_TEST(what_the_programs_lose_is_in_the_ledger)
 }
 END_TEST
 
+/* A text that has what changed of the recorder's own numbers. */
+#define OF_RECORDER(what, where)                                                                             \
+	"SELECT " what " FROM statistic WHERE capture_id = 1 AND scope = 'recorder' AND " where              \
+	" ORDER BY source, device, name"
+
+START_TEST(what_recording_costs_is_in_the_capture)
+{
+	struct simulation simulation;
+
+	start(&simulation, WEB);
+	simulation.programs.runs = 1000;
+	simulation.programs.run_ns = 5000000;
+	simulation.programs.missed = 7;
+	simulation.programs.are_counted = true;
+	simulation_run(&simulation, 10 * SECOND);
+	press(&simulation, "/web", 300);
+	simulation_run(&simulation, 2 * SECOND);
+	simulation.programs.runs += 400;
+	simulation.programs.run_ns += 800000;
+	simulation.programs.missed += 2;
+	simulation_run(&simulation, 5 * SECOND);
+	expect_rows(&simulation.database,
+		    OF_RECORDER("device, name, min(after - before, 400 + 1000 * (name <> 'runs'))",
+				"source = 'bpf'"),
+		    "offcpu_switch|missed|2\noffcpu_switch|run_ns|1400\noffcpu_switch|runs|400\n");
+	expect_rows(&simulation.database, OF_RECORDER("before, after", "name = 'program_time_counted'"),
+		    "1|1\n");
+	expect_rows(&simulation.database,
+		    OF_RECORDER("name, before <= after",
+				"source = 'own' AND name IN ('cpu_ns', 'resident_bytes') "
+				"AND before > 0"),
+		    "cpu_ns|1\nresident_bytes|1\n");
+	expect_loss(&simulation, 1, "program-runs-missed", 2);
+	simulation_free(&simulation);
+}
+END_TEST
+
+START_TEST(time_that_the_kernel_does_not_count_is_not_zero)
+{
+	struct simulation simulation;
+
+	start(&simulation, WEB);
+	simulation.programs.runs = 1000; /* it did once */
+	simulation.programs.run_ns = 5000000;
+	simulation_run(&simulation, 10 * SECOND);
+	press(&simulation, "/web", 300);
+	simulation_run(&simulation, 7 * SECOND);
+	expect_rows(&simulation.database, OF_RECORDER("name", "source = 'bpf'"), "");
+	expect_rows(&simulation.database, OF_RECORDER("before, after", "name = 'program_time_counted'"),
+		    "0|0\n");
+	simulation_free(&simulation);
+}
+END_TEST
+
+START_TEST(a_capture_has_the_most_that_waited_and_for_how_long)
+{
+	struct simulation simulation;
+
+	start(&simulation, WEB);
+	simulation_run(&simulation, 10 * SECOND);
+	press(&simulation, "/web", 300);
+	simulation_run(&simulation, SECOND);
+	simulation.daemon_stands = true;
+	simulation_begin(&simulation, 102, "nginx", "/web");
+	simulation_run(&simulation, SECOND);
+	simulation.daemon_stands = false;
+	simulation_run(&simulation, 5 * SECOND);
+	/* a quarter of a second has 11 samples; it stood for a whole one more */
+	expect_rows(&simulation.database,
+		    OF_RECORDER("device, name, before IS NULL AND after BETWEEN 40 AND 60",
+				"source = 'queue' AND device = 'oncpu' "
+				"AND name = 'depth'"),
+		    "oncpu|depth|1\n");
+	expect_rows(&simulation.database,
+		    OF_RECORDER("device, after BETWEEN 500000000 AND 1000000000",
+				"source = 'queue' AND name = 'lag_ns' "
+				"AND device <> 'jobs'"),
+		    "offcpu|1\noncpu|1\n");
+	expect_rows(&simulation.database,
+		    OF_RECORDER("device, after > 0", "source = 'queue' AND name = 'depth' AND device "
+						     "IN ('events', 'jobs')"),
+		    "events|1\njobs|1\n");
+	simulation_free(&simulation);
+}
+END_TEST
+
+START_TEST(a_database_that_hangs_is_seen_in_the_queue)
+{
+	struct simulation simulation;
+
+	start(&simulation, WEB);
+	simulation_run(&simulation, 10 * SECOND);
+	simulation.store_stands = true;
+	press(&simulation, "/web", 300);
+	simulation_run(&simulation, 3 * SECOND);
+	simulation.store_stands = false;
+	simulation_run(&simulation, 4 * SECOND);
+	expect_rows(
+		&simulation.database,
+		OF_RECORDER("after BETWEEN 1500000000 AND 2500000000", "device = 'jobs' AND name = 'lag_ns'"),
+		"1\n");
+	simulation_free(&simulation);
+}
+END_TEST
+
 /* The programs go quiet within the capture, because the daemon stands. */
 START_TEST(samples_that_were_not_taken_are_counted)
 {
@@ -1045,6 +1150,10 @@ SUITE(recorder)
 	tcase_add_test(losses, overwritten_slots_are_counted);
 	tcase_add_test(losses, what_the_programs_lose_is_in_the_ledger);
 	tcase_add_test(losses, samples_that_were_not_taken_are_counted);
+	tcase_add_test(losses, what_recording_costs_is_in_the_capture);
+	tcase_add_test(losses, time_that_the_kernel_does_not_count_is_not_zero);
+	tcase_add_test(losses, a_capture_has_the_most_that_waited_and_for_how_long);
+	tcase_add_test(losses, a_database_that_hangs_is_seen_in_the_queue);
 	suite_add_tcase(suite, losses);
 	tcase_add_test(cooldown, a_cooldown_hides_a_repeat);
 	tcase_add_test(cooldown, worse_pressure_begins_a_capture_within_the_cooldown);

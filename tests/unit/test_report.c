@@ -656,7 +656,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"answer,usual,changes,timeline,not_whole,capture,asked,incident,pressure,waiting,machine,bytes,cgroup_bytes,interrupts,groups,killed,growth,reclaim,cgroups,processes,stacks,others,stalls,states,wakers,locks,functions,seconds,losses");
+		"answer,usual,changes,timeline,not_whole,capture,asked,incident,pressure,waiting,machine,bytes,cgroup_bytes,interrupts,groups,killed,growth,reclaim,cgroups,processes,stacks,others,stalls,states,wakers,locks,functions,seconds,recorder,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");
@@ -901,6 +901,49 @@ START_TEST(why_shows_stacks_of_others)
 }
 END_TEST
 
+#define OF_RECORDER "(2, 1000000000, 4000000000, 'recorder', "
+#define OF_BOTH                                                                                              \
+	"INSERT INTO statistic VALUES" OF_RECORDER                                                           \
+	"'own', NULL, 'cpu_ns', 1000000000, 1250000000), " OF_RECORDER                                       \
+	"'own', NULL, 'resident_bytes', 1048576, 2097152), " OF_RECORDER                                     \
+	"'own', NULL, 'unit_bytes', NULL, NULL), " OF_RECORDER                                               \
+	"'queue', 'oncpu', 'depth', NULL, 42), " OF_RECORDER "'queue', 'oncpu', 'lag_ns', NULL, 3000000);"
+#define COUNTED                                                                                              \
+	"INSERT INTO statistic VALUES" OF_RECORDER                                                           \
+	"'own', NULL, 'program_time_counted', 1, 1), " OF_RECORDER                                           \
+	"'bpf', 'offcpu_' || char(27) || '[2J', 'run_ns', 5, 6000005), " OF_RECORDER                         \
+	"'bpf', 'tiny', 'run_ns', 5, 6), " OF_RECORDER "'bpf', 'oncpu_tick', 'missed', 1, 3);"
+#define NOT_COUNTED "INSERT INTO statistic VALUES" OF_RECORDER "'own', NULL, 'program_time_counted', 0, 0);"
+
+START_TEST(why_shows_what_recording_took)
+{
+	struct command_ran text;
+
+	unlink(database);
+	write_captures(database, OF_BOTH COUNTED);
+	text = run("why 2 --section recorder");
+	assert_has(text.out, "what recording took over 3 s\n");
+	assert_has(text.out, "CPU time of bourdond  ");
+	assert_has(text.out, " 250 ms\n");
+	assert_has(text.out, " 2 MiB\n");
+	assert_has_not(text.out, "memory of its unit");
+	assert_has(text.out, "most that waited in queue oncpu  ");
+	assert_has(text.out, "longest lag of queue oncpu  ");
+	assert_has(text.out, "in-kernel program offcpu_\\x1b[2J");
+	assert_has(text.out, " 6 ms\n");
+	assert_has_not(text.out, "tiny");
+	assert_has(text.out, "runs that the kernel left out of oncpu_tick");
+	assert_has_not(text.out, "not counted");
+	command_ran_free(&text);
+	unlink(database);
+	write_captures(database, OF_BOTH NOT_COUNTED);
+	text = run("why 2 --section recorder");
+	assert_has(text.out, "time of in-kernel programs: not counted; 'sysctl kernel.bpf_stats_enabled=1'");
+	assert_has_not(text.out, "in-kernel program ");
+	command_ran_free(&text);
+}
+END_TEST
+
 START_TEST(equal_lines_are_merged)
 {
 	struct command_ran ran;
@@ -1055,6 +1098,7 @@ SUITE(report)
 	tcase_add_loop_test(commands, a_limit_only_cuts, 1, 10);
 	tcase_add_test(commands, folded_has_a_line_for_each_stack);
 	tcase_add_test(commands, why_shows_stacks_of_others);
+	tcase_add_test(commands, why_shows_what_recording_took);
 	tcase_add_test(commands, equal_lines_are_merged);
 	tcase_add_loop_test(commands, no_name_reaches_a_terminal_raw, 0, 8);
 	tcase_add_test(commands, why_fits_the_terminal);
