@@ -187,8 +187,12 @@ int sql_insert(struct sql *sql, sqlite3_stmt **statement, const char *table, con
 		sqlite3_str_appendf(text, ") %s", clause ? clause : "");
 		result = prepare_text(sql, statement, sqlite3_str_finish(text));
 	}
-	return result < 0 ? result
-			  : run_bound(sql, *statement, ret_number, bind_columns(*statement, columns));
+	if (!result)
+		result = run_bound(sql, *statement, clause ? ret_number : NULL,
+				   bind_columns(*statement, columns));
+	if (!result && ret_number && !clause)
+		*ret_number = sqlite3_last_insert_rowid(sql->db);
+	return result;
 }
 
 int sql_update(struct sql *sql, sqlite3_stmt **statement, const char *table, const char *key, int64_t id,

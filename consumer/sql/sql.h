@@ -71,8 +71,9 @@ struct sql_column {
 	SQL_COLUMN(column, (known) ? SQLITE_FLOAT : SQLITE_NULL, real, (known) ? (value) : 0)
 
 /*
- * Adds a row. Columns that are not listed have their DEFAULT. `clause` follows the values, such as ON CONFLICT or RETURNING,
- * whose number goes to *ret_number; both may be NULL. Prepares *statement at the first call if it is NULL: each list of
+ * Adds a row. Columns that are not listed have their DEFAULT. `clause` follows the values, such as ON CONFLICT; NULL: none.
+ * *ret_number gets the number of its RETURNING, or without a clause the row's id: SQLite makes a table of its own for each row
+ * that it returns. It may be NULL. Prepares *statement at the first call if it is NULL: each list of
  * columns has a statement of its own, which sql_close() finalizes, unless the caller does before.
  */
 int sql_insert(struct sql *sql, sqlite3_stmt **statement, const char *table, const char *clause,

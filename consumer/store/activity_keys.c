@@ -140,7 +140,7 @@ int activity_keys_add(struct sql *sql, struct activity_keys *keys, const struct 
 
 	digest_of(words, digest);
 	result = sql_insert(
-		sql, &keys->add_key, "activity_key", "RETURNING key_id", &key_id,
+		sql, &keys->add_key, "activity_key", NULL, &key_id,
 		SQL_COLUMNS(SQL_NUMBER(hash, hash_of(digest)), SQL_TEXT(state, words->state),
 			    SQL_TEXT(comm, words->comm), SQL_NUMBER(kernel, words->is_kernel),
 			    SQL_TEXT(syscall, words->syscall), SQL_TEXT(function, words->function),

@@ -44,7 +44,7 @@ int incidents_find(struct sql *sql, int64_t run_id, const struct capture_trigger
 		result = sql_run(sql, find, &incident_id, "ii", run_id, (int64_t)trigger->incident);
 	if (!result && !incident_id)
 		result = sql_insert(
-			sql, &add, "incident", "RETURNING incident_id", &incident_id,
+			sql, &add, "incident", NULL, &incident_id,
 			SQL_COLUMNS(SQL_NUMBER(run_id, run_id), SQL_NUMBER(number, trigger->incident),
 				    SQL_NUMBER(captures, 0), SQL_NUMBER(began_at, trigger->triggered_at),
 				    SQL_TEXT(resource, capture_is_of_pressure(trigger)

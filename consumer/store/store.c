@@ -640,7 +640,7 @@ static int add_run(struct store *store, const struct manifest *manifest, const s
 	policy_describe(policy, allowed);
 	if (!result)
 		result = sql_insert(
-			&store->sql, &statement, "run", "RETURNING run_id", &store->run_id,
+			&store->sql, &statement, "run", NULL, &store->run_id,
 			SQL_COLUMNS(SQL_NUMBER(started_at, clock_wall_now_ns(store->clock)),
 				    SQL_TEXT(version, BOURDON_VERSION), SQL_NUMBER(abi, manifest->abi),
 				    SQL_TEXT(kernel, manifest->kernel), SQL_TEXT(hostname, store->host),

@@ -156,7 +156,7 @@ int store_activity_write(struct sql *sql, struct activity_statements *statements
 	if (!result) {
 		bytes = activity_rows_bound(rows, ACTIVITY_MINUTE_BYTES + statements->saved_bytes);
 		result = sql_insert(
-			sql, &statements->add_minute, "activity_minute", "RETURNING minute_id", &minute_id,
+			sql, &statements->add_minute, "activity_minute", NULL, &minute_id,
 			SQL_COLUMNS(SQL_NUMBER(run_id, run_id), SQL_NUMBER(at, minute->at),
 				    SQL_NUMBER(interval_ns, minute->interval_ns),
 				    SQL_NUMBER(steps, minute->steps), SQL_NUMBER(looks, minute->looks),

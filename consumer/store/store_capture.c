@@ -60,7 +60,7 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 
 	if (!result)
 		result = sql_insert(
-			sql, &statement, "capture", "RETURNING capture_id", &capture_id,
+			sql, &statement, "capture", NULL, &capture_id,
 			SQL_COLUMNS(SQL_NUMBER(run_id, run_id),
 				    SQL_NUMBER_IF(rule_id, trigger->rule_id, trigger->rule_id),
 				    SQL_TEXT(rule, asking ? NULL : trigger->rule),
@@ -114,12 +114,9 @@ struct writing {
 	sqlite3_int64 stack_classes[2][STACK_UNWINDERS]
 				   [STACK_ENDS]; /* by truncated, unwinder, end; 0: not yet known */
 	sqlite3_int64 sample_classes[2][SAMPLE_STALLS][USAGE_REST]; /* by on CPU, stall, role */
-	sqlite3_int64 *threads;
-	uint32_t *thread_rows; /* a row of each thread */
-	uint32_t threads_count;
-	struct hash_index threads_index, names_index; /* the latter of frames */
-	uint32_t row;                                 /* at hand */
-	char *times;                                  /* of that row */
+	struct store_threads threads;
+	struct hash_index names_index; /* of frames */
+	char *times;                   /* of the row at hand */
 	size_t times_room;
 	struct {
 		int64_t processes, stacks, samples, intervals;
@@ -182,8 +179,7 @@ static int write_frame(struct writing *writing, uint32_t position)
 					 (int64_t)writing->frames[other], frame->function, frame->file);
 		if (!result)
 			result = sql_insert(
-				writing->sql, &statements->add_frame, "frame_row", "RETURNING frame_id",
-				&frame_id,
+				writing->sql, &statements->add_frame, "frame_row", NULL, &frame_id,
 				SQL_COLUMNS(SQL_NUMBER(module_id, module_id),
 					    SQL_NUMBER(offset, frame->offset),
 					    SQL_NUMBER(inlined, frame->inlined),
@@ -424,45 +420,6 @@ static int compare_rows(const void *a, const void *b, void *user)
 	return left->second < right->second ? -1 : left->second > right->second;
 }
 
-static bool is_thread(const void *user, uint32_t position)
-{
-	const struct writing *writing = user;
-	const struct capture_row *rows = writing->capture->rows,
-				 *there = &rows[writing->thread_rows[position]],
-				 *wanted = &rows[writing->row];
-
-	return there->process == wanted->process && there->tid == wanted->tid &&
-	       !strncmp(there->thread, wanted->thread, sizeof(there->thread));
-}
-
-/* Stores the id of the row's thread. */
-static int find_thread(struct writing *writing, int64_t *ret_thread)
-{
-	const struct capture_row *row = &writing->capture->rows[writing->row];
-	uint32_t hash = hash_number_and_bytes((uint64_t)row->process << 32 | row->tid, row->thread,
-					      strnlen(row->thread, sizeof(row->thread))),
-		 found = hash_index_find(&writing->threads_index, hash, is_thread, writing);
-	int result;
-
-	if (found != HASH_INDEX_NONE) {
-		*ret_thread = writing->threads[found];
-		return 0;
-	}
-	found = writing->threads_count;
-	writing->threads[found] = 0;
-	writing->thread_rows[found] = writing->row;
-	result = store_thread_write(writing->sql, &writing->statements->wakes,
-				    writing->processes[row->process], row->tid, row->thread,
-				    &writing->threads[found]);
-	if (!result)
-		result = hash_index_add(&writing->threads_index, hash, found);
-	if (result < 0)
-		return result;
-	writing->threads_count++;
-	*ret_thread = writing->threads[found];
-	return 0;
-}
-
 static int class_of_sample(struct writing *writing, const struct capture_row *row, int64_t *ret_class)
 {
 	enum usage_role role = writing->capture->processes[row->process].role;
@@ -593,19 +550,18 @@ static int write_rows(struct writing *writing)
 	_cleanup_free_ uint32_t *by_row = calloc(capture->events_count + 1UL, sizeof(*by_row));
 	int result = 0;
 
-	writing->threads = calloc(capture->rows_count + 1UL, sizeof(*writing->threads));
-	writing->thread_rows = calloc(capture->rows_count + 1UL, sizeof(*writing->thread_rows));
-	if (!keys || !first_of || !by_row || !writing->threads || !writing->thread_rows)
+	if (!keys || !first_of || !by_row)
 		return -ENOMEM;
 	sort_events(capture, first_of, by_row);
 	for (uint32_t i = 0; i < capture->rows_count && !result; i++) {
 		const struct capture_row *row = &capture->rows[i];
 
-		writing->row = i;
 		keys[i] = (struct sample_key){ .row = i,
 					       .second = row->second,
 					       .stack = writing->stacks[row->stack].stack_id };
-		result = find_thread(writing, &keys[i].thread);
+		result = store_threads_find(writing->sql, &writing->statements->wakes.add_thread,
+					    &writing->threads, row->process, row->tid, row->thread,
+					    &keys[i].thread);
 		if (!result)
 			result = class_of_sample(writing, row, &keys[i].class);
 	}
@@ -721,7 +677,8 @@ static int write_kernel_stats(struct writing *writing)
 static int write_threads(struct writing *writing)
 {
 	const struct capture *capture = writing->capture;
-	const struct wakes_ids ids = { writing->capture_id, writing->processes, writing->stacks };
+	const struct wakes_ids ids = { writing->capture_id, writing->processes, writing->stacks,
+				       &writing->threads };
 	int result = store_wakes_write(writing->sql, &writing->statements->wakes, &capture->wakes, &ids);
 
 	return result < 0 ? result
@@ -923,6 +880,7 @@ int store_capture_write(struct sql *sql, struct capture_statements *statements, 
 	if (rows && writing.stacks && writing.frame_hashes && writing.frame_counts) {
 		writing.frames = writing.modules + resolved->modules_count;
 		writing.processes = writing.frames + resolved->frames_count;
+		writing.threads.processes = writing.processes;
 		result = write_capture(&writing, ret_verdict);
 	}
 	if (!result)
@@ -931,10 +889,8 @@ int store_capture_write(struct sql *sql, struct capture_statements *statements, 
 	free(writing.frame_hashes);
 	free(writing.frame_counts);
 	free(writing.path_frames);
-	free(writing.threads);
-	free(writing.thread_rows);
+	store_threads_free(&writing.threads);
 	free(writing.times);
-	hash_index_free(&writing.threads_index);
 	hash_index_free(&writing.names_index);
 	return result;
 }

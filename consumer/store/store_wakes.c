@@ -4,26 +4,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-int store_thread_write(struct sql *sql, struct wakes_statements *statements, int64_t process_id, uint32_t tid,
-		       const char *name, sqlite3_int64 *ret_thread_id)
-{
-	return sql_insert(sql, &statements->add_thread, "thread",
-			  "ON CONFLICT DO UPDATE SET tid = excluded.tid RETURNING thread_id", ret_thread_id,
-			  SQL_COLUMNS(SQL_NUMBER(process_id, process_id), SQL_NUMBER(tid, tid),
-				      SQL_TEXT(thread, name)));
-}
-
 static int write_wake(struct sql *sql, struct wakes_statements *statements, const struct wake *wake,
 		      const struct wakes_ids *ids)
 {
-	sqlite3_int64 thread = 0, waker = 0;
+	int64_t thread = 0, waker = 0;
 	int64_t waker_stack = wake->waker_stack == WAKE_UNKNOWN ? 0 : ids->stacks[wake->waker_stack].stack_id;
 	char lock[17];
-	int result = store_thread_write(sql, statements, ids->processes[wake->process], wake->tid,
+	int result = store_threads_find(sql, &statements->add_thread, ids->threads, wake->process, wake->tid,
 					wake->thread, &thread);
 
 	if (!result && wake->waker_process != WAKE_UNKNOWN)
-		result = store_thread_write(sql, statements, ids->processes[wake->waker_process],
+		result = store_threads_find(sql, &statements->add_thread, ids->threads, wake->waker_process,
 					    wake->waker_tid, wake->waker, &waker);
 	if (result < 0)
 		return result;

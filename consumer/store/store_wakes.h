@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * store_wakes.h owns the rows of threads, and of wake_row: who ended the waits of a capture's threads.
+ * store_wakes.h owns the rows of wake_row: who ended the waits of a capture's threads.
  */
 #ifndef BOURDON_CONSUMER_STORE_STORE_WAKES_H
 #define BOURDON_CONSUMER_STORE_STORE_WAKES_H
@@ -8,6 +8,7 @@
 #include "consumer/capture/capture.h"
 #include "consumer/sql/sql.h"
 #include "consumer/store/stack_tree.h"
+#include "consumer/store/store_threads.h"
 
 /* Each is made when its first row is written. */
 struct wakes_statements {
@@ -19,11 +20,10 @@ struct wakes_ids {
 	int64_t capture_id;
 	const sqlite3_int64 *processes;
 	const struct stack_path *stacks;
+	struct store_threads *threads;
 };
 
-/* Return 0 or -errno, as all functions of sql.h do. */
-int store_thread_write(struct sql *sql, struct wakes_statements *statements, int64_t process_id, uint32_t tid,
-		       const char *name, sqlite3_int64 *ret_thread_id);
+/* Returns 0 or -errno, as all functions of sql.h do. */
 int store_wakes_write(struct sql *sql, struct wakes_statements *statements, const struct wakes *wakes,
 		      const struct wakes_ids *ids);
 
