@@ -180,12 +180,13 @@ CREATE UNIQUE INDEX frame_identity ON frame_row(module_id, offset, inlined);
 CREATE TABLE stack_node(
 	node_id INTEGER PRIMARY KEY,
 	parent_id INTEGER REFERENCES stack_node, -- NULL: it begins with the outermost frame
-	frames TEXT NOT NULL,           -- frame ids, a JSON array, outermost first; empty: the parent's path, of another class
+	-- frame ids, outermost first, as in a JSON array, whose brackets older versions stored; empty: the parent's path, of another class
+	frames TEXT NOT NULL,
 	class INTEGER REFERENCES stack_class, -- NULL: no stack ends here
 	depth INTEGER,                  -- of the stack that ends here
 	hash BLOB                       -- of the stack that ends here
 ) STRICT;
-CREATE INDEX stack_node_child ON stack_node(parent_id, CAST(substr(frames, 2) AS INTEGER)); -- the first frame, or 0
+CREATE INDEX stack_node_child ON stack_node(parent_id, CAST(ltrim(frames, '[') AS INTEGER)); -- the first frame, or 0
 
 CREATE TABLE stack_class(
 	class INTEGER PRIMARY KEY,
@@ -224,7 +225,7 @@ CREATE TABLE sample_row(
 	samples INTEGER NOT NULL,       -- off-cpu: intervals that ended in that second
 	weight_ns INTEGER,              -- off-cpu: exact time. NULL: samples times the capture's sampling period
 	-- Of each sample, `ms,cpu`, or of intervals off CPU `begin ms,end ms,cpu`; ms are relative to the row's second.
-	-- `],[` parts them: view sample makes a JSON array of arrays of it. NULL: not known, or no interval ended.
+	-- A blank parts them, or `],[` of older versions: view sample makes a JSON array of arrays of it. NULL: not known, or no interval ended.
 	times TEXT,
 	PRIMARY KEY(capture_id, stack_id, thread_id, class, second)
 ) STRICT, WITHOUT ROWID;
@@ -545,14 +546,14 @@ FROM frame_row f;
 CREATE VIEW sample AS
 SELECT r.capture_id, t.process_id, t.tid, t.thread, r.stack_id, c.kind, c.stall, r.second, r.samples,
 	ifnull(r.weight_ns, r.samples * (SELECT 1000000000 / k.hz FROM capture k WHERE k.capture_id = r.capture_id)) AS weight_ns,
-	'[[' || r.times || ']]' AS times
+	'[[' || replace(r.times, ' ', '],[') || ']]' AS times
 FROM sample_row r JOIN thread t USING(thread_id) JOIN sample_class c USING(class) WHERE c.role = 'target';
 
 -- The same of those that the rule does not apply to, and of kernel threads: on CPU alone.
 CREATE VIEW other_sample AS
 SELECT r.capture_id, c.role, t.process_id, t.tid, t.thread, r.stack_id, c.kind, c.stall, r.second, r.samples,
 	ifnull(r.weight_ns, r.samples * (SELECT 1000000000 / k.hz FROM capture k WHERE k.capture_id = r.capture_id)) AS weight_ns,
-	'[[' || r.times || ']]' AS times
+	'[[' || replace(r.times, ' ', '],[') || ']]' AS times
 FROM sample_row r JOIN thread t USING(thread_id) JOIN sample_class c USING(class) WHERE c.role <> 'target';
 
 -- Each sample on CPU, and each interval off CPU that was stored. Times are wall clock, to the millisecond.
@@ -583,7 +584,7 @@ FROM stack_node s, json_each((
 		SELECT n.parent_id, n.frames, level + 1 FROM up JOIN stack_node n ON n.node_id = up.parent_id
 			WHERE level < 10000 -- a damaged tree may have a circle
 	)
-	SELECT '[' || group_concat(nullif(substr(frames, 2, length(frames) - 2), ''), ',') || ']'
+	SELECT '[' || group_concat(nullif(trim(frames, '[]'), ''), ',') || ']'
 	FROM (SELECT frames FROM up ORDER BY level DESC)
 )) j
 WHERE s.class IS NOT NULL;

@@ -225,7 +225,7 @@ static void check_samples(struct check *check)
 {
 	_cleanup_query_ struct query query = query_begin(
 		check->database,
-		"SELECT r.capture_id, r.stack_id, r.second, r.samples, '[[' || r.times || ']]' AS times, k.kind = 'off-cpu' AS interval, "
+		"SELECT r.capture_id, r.stack_id, r.second, r.samples, '[[' || replace(r.times, ' ', '],[') || ']]' AS times, k.kind = 'off-cpu' AS interval, "
 		"n.class IS NULL AS is_bare FROM sample_row r LEFT JOIN stack_node n ON n.node_id = r.stack_id "
 		"LEFT JOIN sample_class k ON k.class = r.class",
 		0, 0);

@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "consumer/store/incidents.h"
 #include "consumer/store/retention.h"
+#include "consumer/store/stack_tree.h"
 #include "report/format.h"
 #include "report/query.h"
 #include "report/report.h"
@@ -80,7 +81,7 @@ static const char begin_removing[] =
 	"DELETE FROM stack_node WHERE node_id NOT IN (SELECT node_id FROM used);"
 	"DELETE FROM stack_class WHERE class NOT IN (SELECT class FROM stack_node WHERE class IS NOT NULL);"
 	"CREATE TEMP TABLE part AS SELECT frame_id FROM frame WHERE (module_id, offset) NOT IN (SELECT module_id, offset "
-	"FROM stack_node, json_each(stack_node.frames) j JOIN frame ON frame_id = j.value)";
+	"FROM stack_node, json_each(" NODE_FRAMES ") j JOIN frame ON frame_id = j.value)";
 static const char remove_counters[] =
 	"DROP TABLE temp.part;"
 	"DELETE FROM counter WHERE run_id <> (SELECT max(run_id) FROM run) AND run_id NOT IN (SELECT run_id FROM "

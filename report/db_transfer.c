@@ -168,7 +168,7 @@ static const struct table samples = {
 	.where = "g.capture_id = :capture",
 	.clause = SAMPLE_ROW_SUM,
 	.checked =
-		"'[[' || g.times || ']]', (SELECT kind = 'off-cpu' FROM given.sample_class k WHERE k.class = g.class), "
+		"'[[' || replace(g.times, ' ', '],[') || ']]', (SELECT kind = 'off-cpu' FROM given.sample_class k WHERE k.class = g.class), "
 		"g.samples",
 	.is_valid = has_valid_times,
 };
@@ -232,7 +232,8 @@ static const char choose_frames[] =
 	"(SELECT capture_id FROM chosen) UNION SELECT waker_stack_id FROM given.wake_row WHERE capture_id IN (SELECT "
 	"capture_id FROM chosen) AND waker_stack_id IS NOT NULL UNION SELECT n.parent_id FROM up JOIN given.stack_node n "
 	"USING(node_id) WHERE n.parent_id IS NOT NULL) SELECT DISTINCT a.frame_id FROM up JOIN given.stack_node n "
-	"USING(node_id), json_each(iif(json_valid(n.frames), n.frames, '[]')) j JOIN given.frame_row f ON f.frame_id = "
+	"USING(node_id), json_each(iif(json_valid(" NODE_FRAMES "), " NODE_FRAMES
+	", '[]')) j JOIN given.frame_row f ON f.frame_id = "
 	"j.value JOIN given.frame_row a ON a.module_id = f.module_id AND a.offset = f.offset";
 
 /*

@@ -6,6 +6,7 @@
 #include "common/cleanup.h"
 #include "consumer/sql/sql.h"
 #include "consumer/store/stack_hash.h"
+#include "consumer/store/stack_tree.h"
 #include "consumer/store/stored_json.h"
 #include "consumer/symbolizer/protocol.h"
 
@@ -22,7 +23,7 @@
 #define LEVELS_MAX (4U * (SAMPLE_KERNEL_FRAMES + SAMPLE_USER_FRAMES))
 
 #define ID_BYTES 21U /* of an id in a JSON array, with its comma */
-#define TEXT_BYTES (FRAMES_MAX * ID_BYTES + 3U)
+#define TEXT_BYTES (FRAMES_MAX * ID_BYTES + 1U)
 
 /* Hashes of frames that are kept, 2 MiB. */
 #define HASHES_MAX 65536U
@@ -64,12 +65,12 @@ static int prepare(struct extending *extending)
 		  "SELECT frames, parent_id, class, depth, hash FROM stack_node WHERE node_id = ?" },
 		/* the conditions match the index stack_node_child */
 		{ &extending->same_first,
-		  "SELECT node_id, CAST(substr(frames, 2) AS INTEGER) FROM stack_node WHERE parent_id = ?1 "
-		  "AND CAST(substr(frames, 2) AS INTEGER) = ?2 AND node_id > ?3 ORDER BY node_id LIMIT 1" },
+		  "SELECT node_id, " NODE_FIRST_FRAME " FROM stack_node WHERE parent_id = ?1 "
+		  "AND " NODE_FIRST_FRAME " = ?2 AND node_id > ?3 ORDER BY node_id LIMIT 1" },
 		{ &extending->greater_first,
-		  "SELECT node_id, CAST(substr(frames, 2) AS INTEGER) FROM stack_node WHERE parent_id = ?1 "
-		  "AND CAST(substr(frames, 2) AS INTEGER) > ?2 "
-		  "ORDER BY CAST(substr(frames, 2) AS INTEGER), node_id LIMIT 1" },
+		  "SELECT node_id, " NODE_FIRST_FRAME " FROM stack_node WHERE parent_id = ?1 "
+		  "AND " NODE_FIRST_FRAME " > ?2 "
+		  "ORDER BY " NODE_FIRST_FRAME ", node_id LIMIT 1" },
 		{ &extending->update,
 		  "UPDATE stack_node SET frames = ?2, depth = iif(class IS NULL, depth, ?3), "
 		  "hash = iif(class IS NULL, hash, ?4) WHERE node_id = ?1" },
@@ -134,7 +135,7 @@ static int add_frame(struct extending *extending, struct level *level, int64_t f
 		return DAMAGED;
 	level->frames++;
 	*text_bytes += (size_t)snprintf(extending->text + *text_bytes, sizeof(extending->text) - *text_bytes,
-					"%s%" PRId64, *text_bytes > 1 ? "," : "", frame_id);
+					"%s%" PRId64, *text_bytes ? "," : "", frame_id);
 	if (extending->hashes.count >= HASHES_MAX)
 		frame_hashes_free(&extending->hashes);
 	result = frame_hashes_add(&extending->sql, &extending->hashes, frame_id, &level->hash);
@@ -145,10 +146,10 @@ static int add_frame(struct extending *extending, struct level *level, int64_t f
 static int add_frames(struct extending *extending, struct level *level)
 {
 	const struct frame_extension *end = extending->extensions + extending->extensions_count;
-	size_t text_bytes = 1;
+	size_t text_bytes = 0;
 	int result = 0;
 
-	strcpy(extending->text, "[");
+	extending->text[0] = 0;
 	for (uint32_t i = 0; i < extending->frames.count && !result; i++) {
 		int64_t frame_id = extending->frames.frames[i];
 
@@ -158,7 +159,6 @@ static int add_frames(struct extending *extending, struct level *level)
 		     inner++)
 			result = add_frame(extending, level, inner->inner_id, &text_bytes);
 	}
-	strcpy(extending->text + text_bytes, "]");
 	return result;
 }
 

@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "consumer/store/incidents.h"
+#include "consumer/store/stack_tree.h"
 
 /* Temporary tables are in memory: they hold the ids of what might go, never of all that there is. */
 static const char begin_sql[] =
@@ -40,7 +41,7 @@ static const char find_leaves_sql[] =
 	"INSERT INTO leaf SELECT n.node_id, n.parent_id, n.frames FROM node JOIN stack_node n USING(node_id) "
 	"WHERE n.class IS NULL AND NOT EXISTS (SELECT 1 FROM stack_node c WHERE c.parent_id = n.node_id)";
 static const char delete_leaves_sql[] =
-	"INSERT OR IGNORE INTO part SELECT j.value FROM leaf, json_each(leaf.frames) j;"
+	"INSERT OR IGNORE INTO part SELECT j.value FROM leaf, json_each(" NODE_FRAMES ") j;"
 	"DELETE FROM stack_node WHERE node_id IN (SELECT node_id FROM leaf);"
 	"DELETE FROM node;"
 	"INSERT OR IGNORE INTO node SELECT parent_id FROM leaf WHERE parent_id IS NOT NULL;"
@@ -51,7 +52,8 @@ static const char choose_frames_sql[] =
 	"INSERT OR IGNORE INTO part SELECT other.frame_id FROM part JOIN frame f USING(frame_id) "
 	"JOIN frame other ON other.module_id = f.module_id AND other.offset = f.offset;"
 	"INSERT OR IGNORE INTO place SELECT module_id, offset FROM frame WHERE frame_id IN (SELECT part.frame_id "
-	"FROM stack_node n CROSS JOIN json_each(n.frames) j CROSS JOIN part ON part.frame_id = j.value);"
+	"FROM stack_node n CROSS JOIN json_each(" NODE_FRAMES
+	") j CROSS JOIN part ON part.frame_id = j.value);"
 	"DELETE FROM part WHERE frame_id IN (SELECT f.frame_id FROM frame f JOIN place USING(module_id, offset))";
 
 const char retention_frames_sql[] =

@@ -18,9 +18,9 @@ int stack_tree_prepare(struct sql *sql, struct stack_tree *ret_tree)
 		/* the conditions match the index stack_node_child */
 		{ &ret_tree->find_child,
 		  "SELECT node_id, frames FROM stack_node WHERE parent_id IS nullif(?1, 0) "
-		  "AND CAST(substr(frames, 2) AS INTEGER) = ?2" },
+		  "AND " NODE_FIRST_FRAME " = ?2" },
 		{ &ret_tree->find_variant, "SELECT node_id FROM stack_node WHERE parent_id IS nullif(?, 0) "
-					   "AND CAST(substr(frames, 2) AS INTEGER) = 0 AND class = ?" },
+					   "AND " NODE_FIRST_FRAME " = 0 AND class = ?" },
 		{ &ret_tree->end_at, "SELECT class, hash FROM stack_node WHERE node_id = ?" },
 		{ &ret_tree->add_node, "INSERT INTO stack_node(parent_id, frames, class, depth, hash) "
 				       "VALUES(nullif(?, 0), ?, nullif(?, 0), nullif(?, -1), ?)" },
@@ -71,7 +71,7 @@ struct adding {
 	uint32_t *piece_of; /* for each path, the piece at whose end it ends; NO_PIECE for an empty one */
 	struct piece *pieces;
 	uint32_t pieces_count, pieces_room;
-	char *text; /* a JSON array */
+	char *text; /* of frames */
 	size_t text_room;
 	struct frame_list child; /* the frames of the child that was found last */
 };
@@ -165,10 +165,10 @@ static int cut_paths(struct adding *adding)
 
 /* ---- the tree in the database ---- */
 
-/* Stores these frames as a JSON array. */
+/* Stores the text of these frames. */
 static int format_frames(struct adding *adding, const int64_t *frames, uint32_t count)
 {
-	size_t bytes = count * 21UL + 3, at = 0;
+	size_t bytes = count * 21UL + 1, at = 0;
 
 	if (bytes > adding->text_room) {
 		char *text = realloc(adding->text, bytes);
@@ -178,10 +178,9 @@ static int format_frames(struct adding *adding, const int64_t *frames, uint32_t 
 		adding->text = text;
 		adding->text_room = bytes;
 	}
-	adding->text[at++] = '[';
+	adding->text[0] = 0;
 	for (uint32_t i = 0; i < count; i++)
 		at += (size_t)sprintf(adding->text + at, "%s%" PRId64, i ? "," : "", frames[i]);
-	strcpy(adding->text + at, "]");
 	return 0;
 }
 

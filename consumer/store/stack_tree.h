@@ -11,6 +11,10 @@
 
 #include <stdint.h>
 
+/* Of a node: its first frame, or 0, as the index stack_node_child has it; and its frames, for json_each(). */
+#define NODE_FIRST_FRAME "CAST(ltrim(frames, '[') AS INTEGER)"
+#define NODE_FRAMES "'[' || trim(frames, '[]') || ']'"
+
 struct stack_tree {
 	sqlite3_stmt *find_child, *find_variant, *end_at, *add_node, *set_upper, *set_end;
 };

@@ -451,7 +451,7 @@ static void sort_events(const struct capture *capture, uint32_t *first_of, uint3
 		by_row[--first_of[capture->events[i].row]] = i;
 }
 
-#define EVENT_TEXT_BYTES sizeof("-2147483648,-32768,65535],[")
+#define EVENT_TEXT_BYTES sizeof("-2147483648,-32768,65535 ")
 
 /* Stores the text of a row's events, which view sample makes a JSON array of, or NULL without any. */
 static int format_times(struct writing *writing, const uint32_t *events, uint32_t count, bool on_cpu,
@@ -474,7 +474,7 @@ static int format_times(struct writing *writing, const uint32_t *events, uint32_
 		const struct capture_event *event = &writing->capture->events[events[i]];
 
 		if (i)
-			at += (size_t)sprintf(writing->times + at, "],[");
+			writing->times[at++] = ' ';
 		if (!on_cpu)
 			at += (size_t)sprintf(writing->times + at, "%d,", event->begin_ms);
 		at += (size_t)sprintf(writing->times + at, "%d,", event->at_ms);

@@ -36,7 +36,7 @@ struct capture_statements {
 	"ON CONFLICT DO UPDATE SET samples = samples + excluded.samples, weight_ns = iif(weight_ns IS NULL AND " \
 	"excluded.weight_ns IS NULL, NULL, ifnull(weight_ns, samples * " SAMPLE_PERIOD_NS                        \
 	") + ifnull(excluded.weight_ns, excluded.samples * " SAMPLE_PERIOD_NS                                    \
-	")), times = ifnull(times || '],[' || excluded.times, ifnull(times, excluded.times))"
+	")), times = ifnull(times || ' ' || excluded.times, ifnull(times, excluded.times))"
 #define SAMPLE_PERIOD_NS "(SELECT 1000000000 / hz FROM capture c WHERE c.capture_id = excluded.capture_id)"
 
 /* Returns 0 or -errno, as all functions of sql.h do. The statements were zeroed. */

@@ -52,14 +52,13 @@ static bool read_character(const char **at, char character)
 int stored_frames_read(sqlite3_stmt *statement, int column, uint32_t most, struct frame_list *list)
 {
 	uint32_t first = list->count;
-	const char *at;
+	const char *at, *end;
 	int result = text_of(statement, column, &at);
 
 	if (result < 0)
 		return result;
-	if (!read_character(&at, '['))
-		return -EUCLEAN;
-	if (!strcmp(at, "]"))
+	end = read_character(&at, '[') ? "]" : "";
+	if (!strcmp(at, end))
 		return 0;
 	do {
 		int64_t frame;
@@ -72,7 +71,7 @@ int stored_frames_read(sqlite3_stmt *statement, int column, uint32_t most, struc
 			return -ENOMEM;
 		list->frames[list->count++] = frame;
 	} while (read_character(&at, ','));
-	return strcmp(at, "]") ? -EUCLEAN : 0;
+	return strcmp(at, end) ? -EUCLEAN : 0;
 }
 
 /* Reads "[12,0]" or "[-4,12,0]"; the last number may be null. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stored_json.h owns reading the JSON that the database holds: frames of stack_node, times of sample_row, and the steps of activity. It accepts
+ * stored_json.h owns reading the arrays that the database holds: frames of stack_node, times of sample_row, and the steps of activity. It accepts
  * what bourdond writes and nothing else: whoever else wrote it may be hostile.
  */
 #ifndef BOURDON_CONSUMER_STORE_STORED_JSON_H
@@ -16,7 +16,7 @@ struct frame_list {
 };
 
 /*
- * Appends the numbers of an array like "[12,7]" to the list, `most` at most. Returns 0; -EUCLEAN if the column is no such
+ * Appends the numbers of a text like "12,7", or of older versions "[12,7]", to the list, `most` at most. Returns 0; -EUCLEAN if the column is no such
  * text; -EFBIG if it has more numbers; or -ENOMEM. After an error the list may have some of the numbers.
  */
 int stored_frames_read(sqlite3_stmt *statement, int column, uint32_t most, struct frame_list *list);

@@ -217,8 +217,8 @@ capture_stripped() {
 	assert_inlined
 	# the stacks are the same: their build id and offsets tell the functions, whether they have names yet or not
 	[ "$(sql 'SELECT stack_id, hex(hash) FROM stack')" = "$hashes" ]
-	[ "$(sql "SELECT count(*) FROM (SELECT 1 FROM stack_node WHERE frames <> '[]'
-		GROUP BY parent_id, CAST(substr(frames, 2) AS INTEGER) HAVING count(*) > 1)")" -eq 0 ]
+	[ "$(sql "SELECT count(*) FROM (SELECT 1 FROM stack_node WHERE frames <> ''
+		GROUP BY parent_id, CAST(frames AS INTEGER) HAVING count(*) > 1)")" -eq 0 ]
 	[ "$(sql "SELECT min(position), max(position) = depth - 1, count(*) = depth FROM stack_frame
 		JOIN stack USING(stack_id) GROUP BY stack_id" | sort -u)" = '0|1|1' ]
 	[ "$(sql "SELECT count(*) FROM frame WHERE function LIKE 'stripped+%' AND function_offset IS NOT NULL")" -eq 0 ]

@@ -57,7 +57,8 @@ START_TEST(frames_are_appended_in_their_order)
 	const int64_t expected[] = { 12, 7, 0, -1, INT64_MAX, INT64_MIN, 3 };
 	struct frame_list list = { 0 };
 
-	ck_assert_int_eq(read_frames("'[12,7,0,-1]'", 4, &list), 0);
+	ck_assert_int_eq(read_frames("'12,7,0,-1'", 4, &list), 0);
+	ck_assert_int_eq(read_frames("''", 0, &list), 0);
 	ck_assert_int_eq(read_frames("'[]'", 0, &list), 0);
 	ck_assert_int_eq(read_frames("'[9223372036854775807,-9223372036854775808]'", 2, &list), 0);
 	ck_assert_int_eq(read_frames("'[3]'", UINT32_MAX, &list), 0);
@@ -84,8 +85,13 @@ static const char *const no_frames[] = {
 	"NULL",
 	"1",
 	"1.5",
-	"''",
 	"x'5b315d'", /* [1] as a blob */
+	"']'",
+	"'1]'",
+	"','",
+	"'1,'",
+	"'1 '",
+	"'1, 2'",
 	"'['",
 	"'[,]'",
 	"'[1'",
