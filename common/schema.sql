@@ -144,7 +144,8 @@ CREATE TABLE process(
 	runtime TEXT,                   -- python|jvm|node|go|php|ruby|perl|native; NULL: not known
 	runtime_evidence TEXT           -- what says so
 ) STRICT;
-CREATE UNIQUE INDEX process_identity ON process(run_id, tgid, started_ns, comm, ifnull(exe, ''), ifnull(cgroup, ''));
+-- Its identity beside this is comm, exe and cgroup, whose texts would take as much room again here.
+CREATE INDEX process_by_start ON process(run_id, tgid, started_ns);
 
 CREATE TABLE module(
 	module_id INTEGER PRIMARY KEY,

@@ -26,18 +26,31 @@ int store_process_write(struct sql *sql, struct usage_statements *statements, in
 {
 	struct process_runtime runtime;
 	struct cgroup_names names;
+	sqlite3_int64 known = 0;
+	int result = 0;
 
 	name_cgroup(process->cgroup, &names);
 	process_runtime_find(process->mapped, &runtime);
+	if (!statements->find_process)
+		result = sql_prepare(
+			sql, &statements->find_process,
+			"SELECT process_id FROM process WHERE run_id = ? AND tgid = ? AND started_ns = ? AND comm = ? "
+			"AND exe IS ? AND cgroup IS ?");
+	if (!result)
+		result = sql_run(sql, statements->find_process, &known, "iiittt", run_id,
+				 (int64_t)process->tgid, (int64_t)process->started_ns, process->comm,
+				 process->exe, process->cgroup);
+	if (result < 0)
+		return result;
 	return sql_insert(
 		sql, &statements->add_process, "process",
 		"ON CONFLICT DO UPDATE SET uid = ifnull(excluded.uid, uid), "
 		"runtime_evidence = iif(excluded.runtime IS NULL, runtime_evidence, excluded.runtime_evidence), "
 		"runtime = ifnull(excluded.runtime, runtime) RETURNING process_id",
 		ret_process_id,
-		SQL_COLUMNS(SQL_NUMBER(run_id, run_id), SQL_NUMBER(tgid, process->tgid),
-			    SQL_NUMBER(started_ns, process->started_ns), SQL_TEXT(comm, process->comm),
-			    SQL_TEXT(exe, process->exe),
+		SQL_COLUMNS(SQL_NUMBER_IF(process_id, known, known), SQL_NUMBER(run_id, run_id),
+			    SQL_NUMBER(tgid, process->tgid), SQL_NUMBER(started_ns, process->started_ns),
+			    SQL_TEXT(comm, process->comm), SQL_TEXT(exe, process->exe),
 			    SQL_NUMBER_IF(uid, process->uid != CAPTURE_NO_UID, process->uid),
 			    SQL_TEXT(cgroup, process->cgroup), SQL_TEXT(unit, names.unit),
 			    SQL_TEXT(container, names.container), SQL_TEXT(runtime, runtime.name),

@@ -12,8 +12,8 @@
 
 /* Each is made when its first row is written. */
 struct usage_statements {
-	sqlite3_stmt *add_process, *add_usage, *add_ended, *add_machine_time, *add_machine_bytes,
-		*add_interrupt, *add_killed, *add_cgroup_memory;
+	sqlite3_stmt *find_process, *add_process, *add_usage, *add_ended, *add_machine_time,
+		*add_machine_bytes, *add_interrupt, *add_killed, *add_cgroup_memory;
 };
 
 struct stored_process {
