@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "common/optional_text.h"
 #include "common/verdict/verdict.h"
 
 #include <errno.h>
@@ -162,29 +161,6 @@ static int add_victim_program(struct verdict_facts *facts, sqlite3_stmt *row)
 	return keep_texts(facts, row, 1, &victim->who.program, &victim->who.unit, &victim->who.cgroup);
 }
 
-/* Whether both rows are of one party. What has no program is told apart by its texts. */
-static bool is_same_party(const struct verdict_party *one, const struct verdict_party *other)
-{
-	if (one->victim != other->victim || one->wait != other->wait || one->role != other->role)
-		return false;
-	if (one->who.program)
-		return verdict_is_same(&one->who, &other->who);
-	return !other->who.program && optional_text_is_same(one->who.unit, other->who.unit) &&
-	       optional_text_is_same(one->who.cgroup, other->who.cgroup) &&
-	       optional_text_is_same(one->where, other->where);
-}
-
-/* The rows of a party come one after the other, the largest first: its texts are the party's. */
-static void add_to_party(struct verdict_party *party, const struct verdict_party *row)
-{
-	party->ns += row->ns;
-	if (party->who.tgid != row->who.tgid)
-		party->who.tgid = 0;
-	/* kernel threads of one kind are in a row for each name; of others each row has the number of all */
-	if (party->role == ROLE_KERNEL)
-		party->who.processes += row->who.processes;
-}
-
 static int add_party(struct verdict_facts *facts, sqlite3_stmt *row)
 {
 	const struct verdict_victim *victim = find_victim(facts, row, 0);
@@ -193,56 +169,16 @@ static int add_party(struct verdict_facts *facts, sqlite3_stmt *row)
 	struct verdict_party party = { .wait = (uint8_t)wait,
 				       .role = (enum blame_role)role,
 				       .who = { .tgid = number_at(row, 8, 0),
-						.processes = number_at(row, 9, 0) },
-				       .ns = size_at(row, 10) };
+						.processes = sqlite3_column_int64(row, 9) },
+				       .ns = (uint64_t)sqlite3_column_int64(row, 10) };
 	int result;
 
-	if (!victim || wait == ACCOUNTS || role == BLAME_ROLES || !party.ns)
-		return 0; /* a newer bourdond's, or nothing */
+	if (!victim || wait == ACCOUNTS || role == BLAME_ROLES)
+		return 0; /* a newer bourdond's */
 	party.victim = (uint32_t)(victim - facts->victims);
 	result = keep_texts(facts, row, 3, &party.who.program, &party.who.unit, &party.who.cgroup,
 			    &party.where, &party.then_account);
-	if (result < 0)
-		return result;
-	if (facts->parties_count && is_same_party(&facts->parties[facts->parties_count - 1], &party)) {
-		add_to_party(&facts->parties[facts->parties_count - 1], &party);
-		return 0;
-	}
-	return append(facts->parties, party);
-}
-
-/*
- * The kernel knows who records where a thread waited for a CPU. What is charged by bytes and growth is charged to names: those of
- * the same program in the same place are the recorder, too.
- */
-static void find_recorder(struct verdict_facts *facts)
-{
-	for (uint32_t i = 0; i < facts->parties_count; i++)
-		for (uint32_t j = 0; j < facts->parties_count && facts->parties[i].role == ROLE_RECORDER; j++)
-			if (facts->parties[j].role == ROLE_OTHER &&
-			    verdict_is_same(&facts->parties[i].who, &facts->parties[j].who))
-				facts->parties[j].role = ROLE_RECORDER;
-}
-
-static int compare_parties(const void *a, const void *b)
-{
-	const struct verdict_party *one = a, *other = b;
-	int result;
-
-	if (one->victim != other->victim)
-		return one->victim < other->victim ? -1 : 1;
-	if (one->wait != other->wait)
-		return one->wait < other->wait ? -1 : 1;
-	if (one->ns != other->ns)
-		return one->ns > other->ns ? -1 : 1;
-	if (one->role != other->role)
-		return one->role < other->role ? -1 : 1;
-	result = optional_text_compare(one->who.program, other->who.program);
-	if (!result)
-		result = optional_text_compare(one->who.unit, other->who.unit);
-	if (!result)
-		result = optional_text_compare(one->who.cgroup, other->who.cgroup);
-	return result ? result : optional_text_compare(one->where, other->where);
+	return result ? result : append(facts->parties, party);
 }
 
 static int add_limit(struct verdict_facts *facts, sqlite3_stmt *row)
@@ -359,13 +295,25 @@ static const char victim_sql[] =
 	"UNION SELECT comm || ifnull(' in ' || ifnull(unit, cgroup), ''), comm, unit, cgroup FROM ended" OF_CAPTURE
 	"AND role = 'target' ORDER BY 1, 2, 3, 4 LIMIT " ROWS_MAX;
 
-/* Kernel threads of a kind are one party: without the number of a CPU. */
+/*
+ * The rows of one program and place are one party, with the texts of the largest; what has no program is told apart by its texts.
+ * Kernel threads of a kind are one: without the number of a CPU; each name has a row, while rows of others have the number of all.
+ * The kernel knows who records where a thread waited for a CPU. What is charged by bytes and growth is charged to names: those of
+ * the same program in the same place are the recorder, too.
+ */
 static const char party_sql[] =
-	"SELECT victim, wait, role, iif(role = 'kernel' AND instr(program, '/'), "
-	"substr(program, 1, instr(program, '/') - 1), program) AS program, unit, cgroup, where_text, then_account, tgid, "
-	"processes, ns FROM blame" OF_CAPTURE "ORDER BY victim, wait, role, 4, unit, "
-	"iif(unit IS NULL OR program IS NULL, cgroup, NULL), iif(program IS NULL, where_text, NULL), "
-	"ns DESC, cgroup, where_text, then_account LIMIT " ROWS_MAX;
+	"WITH given AS (SELECT *, ifnull(unit, ifnull(cgroup, '')) AS place, min(ns, 1 << 49) AS part, "
+	"max(0, min(ifnull(processes, 0), 1 << 49)) AS many FROM blame" OF_CAPTURE
+	"AND ns > 0 ORDER BY victim, wait, role, ns DESC LIMIT " ROWS_MAX "), "
+	"party AS (SELECT victim, wait, iif(role = 'other' AND (program, place) IN (SELECT program, place FROM given "
+	"WHERE role = 'recorder'), 'recorder', role) AS role, "
+	"iif(role = 'kernel' AND instr(program, '/'), substr(program, 1, instr(program, '/') - 1), program) AS program, "
+	"unit, cgroup, place, where_text, then_account, tgid, many, part FROM given) "
+	"SELECT victim, wait, role, program, unit, cgroup, where_text, then_account, "
+	"iif(count(DISTINCT ifnull(tgid, 0)) = 1, tgid, NULL), iif(role = 'kernel', CAST(total(many) AS INTEGER), many), "
+	"CAST(total(part) AS INTEGER) AS ns, max(part) FROM party "
+	"GROUP BY victim, wait, role, program, place, iif(program IS NULL, cgroup, NULL), iif(program IS NULL, where_text, NULL) "
+	"ORDER BY victim, wait, ns DESC, role, program, unit, cgroup, where_text";
 
 static const char quota_sql[] =
 	"SELECT scope, 'cpu.max', max(ifnull(after, before)) FILTER (WHERE name = 'quota_usec') AS quota, "
@@ -480,9 +428,6 @@ int verdict_facts_load(sqlite3 *sqlite, int64_t capture_id, struct verdict_facts
 		if (!i && !rows)
 			return -ENOENT;
 	}
-	find_recorder(&facts);
-	if (facts.parties_count)
-		qsort(facts.parties, facts.parties_count, sizeof(*facts.parties), compare_parties);
 	facts.unseen |= (facts.victims_count ? 0U : UNSEEN_ACCOUNTS) | (facts.disk.name ? 0U : UNSEEN_DISKS) |
 			(facts.machine_ns ? 0U : UNSEEN_INTERRUPTS);
 	*ret_facts = facts;

@@ -367,9 +367,9 @@ START_TEST(the_recorder_is_one_party)
 		.rows = "ran 9, io 90, queued 1, io 50 other bourdond, io 40 other b, queued 1 recorder bourdond",
 		.more = "" });
 	facts = load();
-	ck_assert_str_eq(facts.parties[1].who.program, "bourdond");
-	ck_assert_int_eq(facts.parties[1].role, ROLE_RECORDER);
-	ck_assert_int_eq(facts.parties[2].role, ROLE_OTHER);
+	ck_assert_str_eq(facts.parties[0].who.program, "bourdond");
+	ck_assert_int_eq(facts.parties[0].role, ROLE_RECORDER);
+	ck_assert_int_eq(facts.parties[1].role, ROLE_OTHER);
 }
 END_TEST
 
@@ -385,12 +385,12 @@ START_TEST(rows_of_a_party_are_one)
 		"(1, 'web in web.service', 'throttled', 'quota', NULL, 'web.service', '/w/x', NULL, NULL, 8, '/w/x', NULL)");
 	facts = load();
 	ck_assert_uint_eq(facts.parties_count, 5);
-	ck_assert_uint_eq(facts.parties[0].wait, ACCOUNT_THROTTLED);
-	ck_assert_str_eq(facts.parties[0].who.cgroup, "/w/x");
-	ck_assert_uint_eq(facts.parties[3].ns, 80);
-	ck_assert_str_eq(facts.parties[3].where, "g");
-	ck_assert_int_eq(facts.parties[3].who.processes, 2);
-	ck_assert_uint_eq(facts.parties[4].ns, 60);
+	ck_assert_uint_eq(facts.parties[0].ns, 80);
+	ck_assert_str_eq(facts.parties[0].where, "g");
+	ck_assert_int_eq(facts.parties[0].who.processes, 2);
+	ck_assert_uint_eq(facts.parties[1].ns, 60);
+	ck_assert_uint_eq(facts.parties[3].wait, ACCOUNT_THROTTLED);
+	ck_assert_str_eq(facts.parties[3].who.cgroup, "/w/x");
 }
 END_TEST
 
