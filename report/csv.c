@@ -3,40 +3,20 @@
 
 #include "common/cleanup.h"
 #include "common/escape.h"
+#include "report/format.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* The bytes at the begin of the text that stand for themselves. */
-static size_t plain_bytes(const char *text)
+/* A quotation mark is doubled. */
+static char *escape_field(const char *text, char *into, size_t into_bytes)
 {
-	size_t bytes = 0;
-
-	while (text[bytes] >= ' ' && text[bytes] < 0x7f && text[bytes] != '"')
-		bytes++;
-	return bytes;
+	return *text == '"' ? strcpy(into, "\"\"") : escape_terminal(text, into, into_bytes);
 }
 
-/* Writes other characters one at a time: a text may have any length, and nothing is allocated. */
 void csv_part(FILE *out, const char *text)
 {
-	for (;;) {
-		unsigned int code, length;
-		char character[5] = { 0 }, safe[24];
-		size_t plain = plain_bytes(text);
-
-		fwrite(text, 1, plain, out);
-		text += plain;
-		if (!*text)
-			return;
-		length = escape_utf8(text, &code);
-		if (!length)
-			length = 1;
-		memcpy(character, text, length);
-		escape_terminal(character, safe, sizeof(safe));
-		fputs(*safe == '"' ? "\"\"" : safe, out);
-		text += length;
-	}
+	format_escaped(out, text, '"', escape_field);
 }
 
 /* How a formula begins, in ASCII or in full width; alone, such a sign is a text. A tab and a line feed are escaped. */

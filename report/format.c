@@ -79,3 +79,25 @@ char *format_folded(const char *text, char *into, size_t into_bytes)
 			*at = '_';
 	return into;
 }
+
+void format_escaped(FILE *out, const char *text, char mark, format_escape *escape)
+{
+	for (;;) {
+		unsigned int code, length;
+		char character[5] = { 0 }, escaped[24];
+		size_t plain = 0;
+
+		while (text[plain] >= ' ' && text[plain] < 0x7f && text[plain] != '"' && text[plain] != mark)
+			plain++;
+		fwrite(text, 1, plain, out);
+		text += plain;
+		if (!*text)
+			return;
+		length = escape_utf8(text, &code);
+		if (!length)
+			length = 1;
+		memcpy(character, text, length);
+		fputs(escape(character, escaped, sizeof(escaped)), out);
+		text += length;
+	}
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * format.h owns how quantities and names look on a terminal of REPORT_COLUMNS columns. Every function writes
- * a terminated text into `into`, cut to its size, and returns `into`.
+ * format.h owns how quantities and names look on a terminal of REPORT_COLUMNS columns. A function with
+ * `into` writes a terminated text there, cut to its size, and returns it.
  */
 #ifndef BOURDON_REPORT_FORMAT_H
 #define BOURDON_REPORT_FORMAT_H
@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define REPORT_COLUMNS 100
 
@@ -40,5 +41,12 @@ char *format_basename(const char *path, char *into, size_t into_bytes);
  * flame graph tools read the last number of a line as the count, and a number before it as a second count.
  */
 char *format_folded(const char *text, char *into, size_t into_bytes);
+
+/*
+ * Writes text that may have any length, with nothing allocated: printable ASCII as it is, but for quotation marks and `mark`; each
+ * other character as `escape` writes it, which is escape_json(), escape_terminal() or as these.
+ */
+typedef char *format_escape(const char *character, char *into, size_t into_bytes);
+void format_escaped(FILE *out, const char *text, char mark, format_escape *escape);
 
 #endif

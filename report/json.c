@@ -2,39 +2,14 @@
 #include "report/json.h"
 
 #include "common/escape.h"
+#include "report/format.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The bytes at the begin of the text that stand for themselves. */
-static size_t plain_bytes(const char *text)
-{
-	size_t bytes = 0;
-
-	while (text[bytes] >= ' ' && text[bytes] < 0x7f && text[bytes] != '"' && text[bytes] != '\\')
-		bytes++;
-	return bytes;
-}
-
-/* Writes other characters one at a time: a text may have any length, and nothing is allocated. */
 void json_part(FILE *out, const char *text)
 {
-	for (;;) {
-		unsigned int code, length;
-		char character[5] = { 0 }, escaped[JSON_ESCAPE_BYTES];
-		size_t plain = plain_bytes(text);
-
-		fwrite(text, 1, plain, out);
-		text += plain;
-		if (!*text)
-			return;
-		length = escape_utf8(text, &code);
-		if (!length)
-			length = 1;
-		memcpy(character, text, length);
-		fputs(escape_json(character, escaped, sizeof(escaped)), out);
-		text += length;
-	}
+	format_escaped(out, text, '\\', escape_json);
 }
 
 void json_string(FILE *out, const char *text)

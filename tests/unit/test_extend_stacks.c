@@ -300,8 +300,7 @@ START_TEST(more_than_any_stack_has)
 		0);
 	ck_assert_uint_gt(damaged, 0);
 	ck_assert_int_eq(
-		number_of(&tree,
-			  "SELECT frames = '9,1,5,6' AND depth = 5 FROM stack_node WHERE node_id = 2"),
+		number_of(&tree, "SELECT frames = '9,1,5,6' AND depth = 5 FROM stack_node WHERE node_id = 2"),
 		1);
 	ck_assert_int_eq(number_of(&tree, "SELECT frames = '9,1' FROM stack_node WHERE node_id = 5000"), 1);
 	ck_assert_int_eq(number_of(&tree, "SELECT depth FROM stack_node WHERE node_id = 6000"), 1);

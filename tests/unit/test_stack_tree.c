@@ -114,8 +114,10 @@ static void expect_radix_tree(struct tree_fixture *fixture)
 			  "SELECT count(*) FROM (SELECT 1 FROM stack_node WHERE frames = '' GROUP BY "
 			  "ifnull(parent_id, 0), class HAVING count(*) > 1)"),
 		0);
-	ck_assert_int_eq(number_of(fixture, "SELECT count(*) FROM stack_node WHERE NOT json_valid('[' || frames || ']')"),
-			 0);
+	ck_assert_int_eq(
+		number_of(fixture,
+			  "SELECT count(*) FROM stack_node WHERE NOT json_valid('[' || frames || ']')"),
+		0);
 }
 
 static unsigned int draw(unsigned int *state, unsigned int below)
