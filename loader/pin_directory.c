@@ -41,7 +41,8 @@ int pin_directory_lock(const char *pin_dir, int own)
 
 	if (!loading)
 		return -ENOMEM;
-	for (int locked = 0, loads = 0; locked <= PIN_LOCK_SECONDS * 10 && loads <= PIN_LOADING_SECONDS * 10;) {
+	for (int locked = 0, loads = 0;
+	     locked <= PIN_LOCK_SECONDS * 10 && loads <= PIN_LOADING_SECONDS * 10;) {
 		int fd = lock_parent(pin_dir);
 
 		if (fd >= 0 ? own >= 0 || pin_directory_users(loading) <= 0 : fd != -EWOULDBLOCK)
