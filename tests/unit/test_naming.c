@@ -409,7 +409,7 @@ static void make_waiting(struct waiting *waiting, uint64_t later_ns)
 	struct grant_share *share;
 	struct stat at;
 
-	*waiting = (struct waiting){ .counters = { { 0 } } };
+	*waiting = (struct waiting){ 0 };
 	fake_grant_make(&waiting->grant);
 	waiting->path = path_join(waiting->grant.directory, "file");
 	file_put(waiting->path, "file", 4);
