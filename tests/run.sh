@@ -165,7 +165,7 @@ if [ -n "$missing" ]; then
 fi
 echo 'longest:'
 cat "$results"/*.seconds | sort -rn | head -n 16
-[ -z "$failures" ] || printf 'failed:%s\n' "$failures"
+[ -z "$failures" ] || printf 'failed:\n%s\n' "${failures#$'\n'}"
 printf '%d s with %d files at once: ' $SECONDS "$JOBS"
 cat "$results"/*.seconds | awk '{ programs += $3; kernel += $5 } END { printf "%d s of CPU time of programs, %d s of the kernel\n", programs, kernel }'
 # Of a log that is cut, the end is read.
