@@ -391,7 +391,7 @@ static void set_levels(const struct active *active)
 	for (int queue = 0; queue < OWN_QUEUES; queue++) {
 		kernel_stats_set(&active->capture->kernel_stats, true, RECORDER_QUEUES,
 				 own_queue_names[queue], "depth", (int64_t)active->levels[queue].depth);
-		if (queue != OWN_QUEUE_EVENTS)
+		if (own_queue_has_lag((enum own_queue)queue))
 			kernel_stats_set(&active->capture->kernel_stats, true, RECORDER_QUEUES,
 					 own_queue_names[queue], "lag_ns",
 					 (int64_t)active->levels[queue].lag_ns);

@@ -293,7 +293,7 @@ static void write_queues(struct own_counters *counters, FILE *out)
 	for (size_t i = 0; i < OWN_QUEUES; i++) {
 		const struct own_gauge *depth = &counters->queues[i].depth,
 				       *lag = &counters->queues[i].lag_ns;
-		bool has_lag = i != OWN_QUEUE_EVENTS;
+		bool has_lag = own_queue_has_lag((enum own_queue)i);
 
 		status_line_begin(out, "queue");
 		status_line_field(out, "name", "%s", own_queue_names[i]);

@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/plural.h"
 #include "common/schema.h"
+#include "consumer/store/store_capture.h"
 #include "consumer/store/store_verdict.h"
 #include "consumer/store/stored_json.h"
 #include "report/db_check_stacks.h"
@@ -225,7 +226,8 @@ static void check_samples(struct check *check)
 {
 	_cleanup_query_ struct query query = query_begin(
 		check->database,
-		"SELECT r.capture_id, r.stack_id, r.second, r.samples, '[[' || replace(r.times, ' ', '],[') || ']]' AS times, k.kind = 'off-cpu' AS interval, "
+		"SELECT r.capture_id, r.stack_id, r.second, r.samples, " SAMPLE_ROW_TIMES
+		" AS times, k.kind = 'off-cpu' AS interval, "
 		"n.class IS NULL AS is_bare FROM sample_row r LEFT JOIN stack_node n ON n.node_id = r.stack_id "
 		"LEFT JOIN sample_class k ON k.class = r.class",
 		0, 0);

@@ -167,9 +167,9 @@ static const struct table samples = {
 	.name = "sample_row",
 	.where = "g.capture_id = :capture",
 	.clause = SAMPLE_ROW_SUM,
-	.checked =
-		"'[[' || replace(g.times, ' ', '],[') || ']]', (SELECT kind = 'off-cpu' FROM given.sample_class k WHERE k.class = g.class), "
-		"g.samples",
+	.checked = SAMPLE_ROW_TIMES
+	", (SELECT kind = 'off-cpu' FROM given.sample_class k WHERE k.class = g.class), "
+	"g.samples",
 	.is_valid = has_valid_times,
 };
 

@@ -7,6 +7,7 @@
 #define BOURDON_CONSUMER_PROCESS_OWN_COUNTERS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum own_counter {
@@ -58,6 +59,12 @@ enum own_queue {
 };
 
 extern const char *const own_queue_names[OWN_QUEUES];
+
+/* Records of events have no time. */
+static inline bool own_queue_has_lag(enum own_queue queue)
+{
+	return queue != OWN_QUEUE_EVENTS;
+}
 
 struct own_level {
 	uint64_t depth;

@@ -166,7 +166,7 @@ static void write_queues(const struct own_counters *own, FILE *out)
 									  : &own->queues[queue].depth;
 			uint64_t value = atomic_load(metrics[i].is_most ? &gauge->most : &gauge->now);
 
-			if (!metrics[i].is_lag || queue != OWN_QUEUE_EVENTS)
+			if (!metrics[i].is_lag || own_queue_has_lag((enum own_queue)queue))
 				fprintf(out, "%s{queue=\"%s\"} %.15g\n", metrics[i].name,
 					own_queue_names[queue],
 					(double)value / (metrics[i].is_lag ? 1e9 : 1));

@@ -28,6 +28,9 @@ struct capture_statements {
 	struct accounts_statements accounts;
 };
 
+/* The times of a row of sample_row, as the view sample has them. */
+#define SAMPLE_ROW_TIMES "'[[' || replace(times, ' ', '],[') || ']]'"
+
 /*
  * Follows the values of a row for sample_row: if there is such a row, they are added to it. Weights that follow from the
  * number of samples are NULL, and so is their sum.
