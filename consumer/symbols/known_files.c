@@ -21,11 +21,16 @@ struct identity {
 	int64_t modified_s, modified_ns, changed_s, changed_ns;
 };
 
+struct settled {
+	int64_t offset;
+	bool is_named;
+};
+
 struct entry {
 	struct identity identity;
 	char build_id[HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)];
 	bool with_debug_file; /* whether the settled offsets were looked up with the debug file */
-	int64_t *settled;
+	struct settled *settled;
 	uint32_t settled_count, settled_room;
 };
 
@@ -117,7 +122,7 @@ void known_files_add(struct known_files *files, const struct stat *at, const cha
 }
 
 bool known_files_is_settled(const struct known_files *files, const struct stat *at, bool with_debug_file,
-			    int64_t offset)
+			    int64_t offset, bool is_named)
 {
 	uint32_t found = files ? find(files, at) : HASH_INDEX_NONE;
 	const struct entry *entry;
@@ -126,18 +131,18 @@ bool known_files_is_settled(const struct known_files *files, const struct stat *
 		return false;
 	entry = &files->entries[found];
 	for (uint32_t i = 0; entry->with_debug_file == with_debug_file && i < entry->settled_count; i++)
-		if (entry->settled[i] == offset)
+		if (entry->settled[i].offset == offset && entry->settled[i].is_named == is_named)
 			return true;
 	return false;
 }
 
 void known_files_settle(struct known_files *files, const struct stat *at, bool with_debug_file,
-			int64_t offset)
+			int64_t offset, bool is_named)
 {
 	uint32_t found = files ? find(files, at) : HASH_INDEX_NONE;
 	struct entry *entry;
 
-	if (found == HASH_INDEX_NONE || known_files_is_settled(files, at, with_debug_file, offset))
+	if (found == HASH_INDEX_NONE || known_files_is_settled(files, at, with_debug_file, offset, is_named))
 		return;
 	entry = &files->entries[found];
 	if (entry->with_debug_file != with_debug_file)
@@ -145,5 +150,5 @@ void known_files_settle(struct known_files *files, const struct stat *at, bool w
 	entry->with_debug_file = with_debug_file;
 	if (entry->settled_count < SETTLED_MAX &&
 	    !array_make_room(entry->settled, entry->settled_count, entry->settled_room, 1U))
-		entry->settled[entry->settled_count++] = offset;
+		entry->settled[entry->settled_count++] = (struct settled){ offset, is_named };
 }

@@ -26,12 +26,12 @@ const char *known_files_build_id(const struct known_files *files, const struct s
 void known_files_add(struct known_files *files, const struct stat *at, const char *build_id);
 
 /*
- * Settled offsets of a known file lack a name or a source line, and looking again would not find it. Results
- * with and without a debug file are kept apart.
+ * Settled offsets of a known file lack a name, or have one (`is_named`) and lack a source line, and looking again would not find
+ * it. Results with and without a debug file are kept apart.
  */
 void known_files_settle(struct known_files *files, const struct stat *at, bool with_debug_file,
-			int64_t offset);
+			int64_t offset, bool is_named);
 bool known_files_is_settled(const struct known_files *files, const struct stat *at, bool with_debug_file,
-			    int64_t offset);
+			    int64_t offset, bool is_named);
 
 #endif

@@ -254,7 +254,8 @@ static int find_pending(struct run *run, uint32_t module)
 
 /*
  * Uses the names that earlier captures found. An offset is looked up again if it has no name, or no source
- * file while there is a debug file (which may be new), unless an earlier look-up was in vain.
+ * file while there is a debug file (which may be new), unless an earlier look-up was in vain. A name that an
+ * earlier look-up found need not be there: live seconds and lost captures are not written.
  */
 static int reuse(struct run *run, const struct resolved_module *module)
 {
@@ -265,17 +266,18 @@ static int reuse(struct run *run, const struct resolved_module *module)
 		uint32_t place = run->pending[i];
 		int64_t offset = run->resolved->frames[place].offset;
 		struct chain chain = chain_of(run, place);
-		bool settled =
-			known_files_is_settled(run->naming->files, &run->file, run->has_debug_file, offset);
 		int result;
 
-		chain.wants_file = run->has_debug_file && !settled;
+		chain.wants_file =
+			run->has_debug_file &&
+			!known_files_is_settled(run->naming->files, &run->file, true, offset, true);
 		result = known->find ? known->find(known->user, module->path, module->build_id,
 						   module->version, offset, add_name, &chain)
 				     : 0;
 		if (result == -ENOMEM)
 			return result;
-		if (!chain.count && !settled)
+		if (!chain.count && !known_files_is_settled(run->naming->files, &run->file,
+							    run->has_debug_file, offset, false))
 			run->pending[left++] = place;
 	}
 	run->pending_count = left;
@@ -288,8 +290,8 @@ static void settle(struct run *run)
 		const struct resolved_frame *frame = &run->resolved->frames[run->pending[i]];
 
 		if (!frame->function || !frame->file)
-			known_files_settle(run->naming->files, &run->file, run->has_debug_file,
-					   frame->offset);
+			known_files_settle(run->naming->files, &run->file, run->has_debug_file, frame->offset,
+					   frame->function);
 	}
 }
 

@@ -71,24 +71,29 @@ START_TEST(addresses_without_a_name)
 	struct known_files *files = known_files_new();
 	struct stat at = file(1), other = file(2);
 
-	known_files_settle(files, &at, false, 5); /* of a file that is not known */
-	ck_assert(!known_files_is_settled(files, &at, false, 5));
+	known_files_settle(files, &at, false, 5, false); /* of a file that is not known */
+	ck_assert(!known_files_is_settled(files, &at, false, 5, false));
 	known_files_add(files, &at, "00ff");
 	known_files_add(files, &other, "00fe");
-	known_files_settle(files, &at, false, 5);
-	ck_assert(known_files_is_settled(files, &at, false, 5));
-	ck_assert(!known_files_is_settled(files, &at, false, 6));
-	ck_assert(!known_files_is_settled(files, &other, false, 5));
-	ck_assert(!known_files_is_settled(NULL, &at, false, 5));
+	known_files_settle(files, &at, false, 5, false);
+	ck_assert(known_files_is_settled(files, &at, false, 5, false));
+	ck_assert(!known_files_is_settled(files, &at, false, 6, false));
+	ck_assert(!known_files_is_settled(files, &other, false, 5, false));
+	ck_assert(!known_files_is_settled(NULL, &at, false, 5, false));
+	/* a name without a source line is another answer */
+	ck_assert(!known_files_is_settled(files, &at, false, 5, true));
+	known_files_settle(files, &at, false, 5, true);
+	ck_assert(known_files_is_settled(files, &at, false, 5, true));
+	ck_assert(known_files_is_settled(files, &at, false, 5, false));
 	/* whether there is a debug file is a part of the question: the other answer replaces this one */
-	ck_assert(!known_files_is_settled(files, &at, true, 5));
-	known_files_settle(files, &at, true, 7);
-	ck_assert(known_files_is_settled(files, &at, true, 7));
-	ck_assert(!known_files_is_settled(files, &at, true, 5));
-	ck_assert(!known_files_is_settled(files, &at, false, 5));
+	ck_assert(!known_files_is_settled(files, &at, true, 5, false));
+	known_files_settle(files, &at, true, 7, false);
+	ck_assert(known_files_is_settled(files, &at, true, 7, false));
+	ck_assert(!known_files_is_settled(files, &at, true, 5, false));
+	ck_assert(!known_files_is_settled(files, &at, false, 5, false));
 	for (int64_t i = 0; i < 5000; i++) {
-		known_files_settle(files, &other, true, i);
-		HOLDS(known_files_is_settled(files, &other, true, i) == (i < 256));
+		known_files_settle(files, &other, true, i, false);
+		HOLDS(known_files_is_settled(files, &other, true, i, false) == (i < 256));
 	}
 	known_files_free(files);
 }

@@ -1068,6 +1068,31 @@ START_TEST(a_debug_file_that_is_installed_later)
 }
 END_TEST
 
+/* What was named for a live second, of a program without source lines, is in no database: the capture that follows asks again. */
+START_TEST(names_of_a_live_second_are_asked_for_again)
+{
+	struct memory memory = { .result = -ENOENT };
+	struct scene scene;
+
+	make_symbols_scene(&scene, "symbols", "symbols", "place_spin");
+	scene.naming.known = (struct known_frames){ remember, &memory };
+	scene.naming.files = known_files_new();
+	scene.naming.cache = name_cache_new();
+	for (int round = 0; round < 2; round++) {
+		_cleanup_free_ char *said = NULL;
+
+		resolved_free(&scene.resolved);
+		resolve_with(&scene, HONEST, &said);
+		ck_assert_str_eq(frame_at(&scene, 0, 0)->function, "hog::outer(unsigned int)");
+		free((char *)memory.build_id);
+		name_cache_free(scene.naming.cache);
+		scene.naming.cache = NULL;
+	}
+	known_files_free(scene.naming.files);
+	scene_free(&scene);
+}
+END_TEST
+
 /* ---- the index of names ---- */
 
 /* Nobody can set the time of change: it has to pass. */
@@ -1469,6 +1494,7 @@ SUITE(resolve)
 			    ARRAY_SIZE(ownerships));
 	tcase_add_test(names, an_address_without_a_name_is_asked_for_once);
 	tcase_add_test(names, a_debug_file_that_is_installed_later);
+	tcase_add_test(names, names_of_a_live_second_are_asked_for_again);
 	tcase_add_test(names, spans_are_asked_for_once);
 	tcase_add_test(names, other_addresses_of_a_function_need_no_symbolizer);
 	tcase_add_test(names, an_index_holds_for_its_debug_file);
