@@ -53,7 +53,7 @@ complete() {
 	load
 	mkdir "$CGROUP2/$CGROUP"/{web,shop,noise}
 	own_workload cpu_hog
-	local web=$OWN noise shown
+	local web=$OWN shown
 	cp "$WORK/$OWN" "$WORK/s$OWN"
 	cp "$WORK/$OWN" "$WORK/n$OWN"
 	rule web "comm = $web" "cgroup = /$CGROUP/web" 'cpu.some = 25%' 'history = 1s' 'capture = 8s' 'cooldown = 1h'
@@ -61,8 +61,8 @@ complete() {
 	io_rule 'cooldown = 1h'
 	daemon_start
 	sleeper_start
-	CGROUP=$CGROUP/noise start_command "$WORK/n$web" --cpu 0 --threads 4
-	noise=$CHILD
+	# ahead of the programs of other tests, of which five at most are named as well
+	CGROUP=$CGROUP/noise start_ahead "$WORK/n$web" --cpu 0
 	CGROUP=$CGROUP/web start_command "$WORK/$web" --cpu 0
 	CGROUP=$CGROUP/shop start_command "$WORK/s$web" --cpu 0
 	await_log 30 'rule (web|shop) fired'
