@@ -14,7 +14,7 @@
 /* Symbolizers of one capture that are replaced because of the files that they have read: each start takes about 1 ms. */
 #define REPLACED_MAX 8U
 
-/* Naming runs at nice 19 for this long. */
+/* Naming runs at nice 19 for this long, and for half of its time at most. */
 #define IDLE_NS (2 * CLOCK_SECOND_NS)
 
 static void count(const struct supervisor *symbolizers, enum own_counter counter)
@@ -26,11 +26,14 @@ static void count(const struct supervisor *symbolizers, enum own_counter counter
 struct supervisor supervisor_begin(int spawner_socket, struct own_counters *counters,
 				   struct cpu_budget *budget, uint64_t deadline_ns)
 {
+	uint64_t now_ns = clock_monotonic_ns();
+
 	return (struct supervisor){ .spawner_socket = spawner_socket,
 				    .counters = counters,
 				    .budget = budget,
 				    .deadline_ns = deadline_ns,
-				    .idle_until_ns = clock_monotonic_ns() + IDLE_NS,
+				    .idle_until_ns =
+					    clock_sooner(now_ns + IDLE_NS, now_ns / 2 + deadline_ns / 2),
 				    .socket = -EBADF };
 }
 
@@ -99,9 +102,7 @@ bool supervisor_need_for(struct supervisor *symbolizers, const struct stat *file
 uint64_t supervisor_patience(struct supervisor *symbolizers)
 {
 	count(symbolizers, OWN_SYMBOLIZER_REQUESTS);
-	return symbolizers->late || symbolizers->deadline_ns < symbolizers->idle_until_ns
-		       ? symbolizers->deadline_ns
-		       : symbolizers->idle_until_ns;
+	return symbolizers->late ? symbolizers->deadline_ns : symbolizers->idle_until_ns;
 }
 
 bool supervisor_lose(struct supervisor *symbolizers, const char *over, int result)

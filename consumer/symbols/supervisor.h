@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * supervisor.h runs the symbolizers of one capture, one at a time. It replaces one that died, a few times at
- * most. The first symbolizer runs at nice 19; if it has no answer after 2 s, the next has the daemon's own priority within the
- * budget, and nice 5 beyond it.
+ * most. The first symbolizer runs at nice 19; if it has no answer after 2 s, or half of the time, the next has the daemon's own
+ * priority within the budget, and nice 5 beyond it.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_SUPERVISOR_H
 #define BOURDON_CONSUMER_SYMBOLS_SUPERVISOR_H

@@ -11,6 +11,7 @@
 #include "consumer/symbolizer/spawner.h"
 #include "consumer/symbolizer/symbolizer.h"
 #include "consumer/symbols/resolve.h"
+#include "consumer/symbols/supervisor.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
@@ -654,6 +655,19 @@ START_TEST(an_idle_symbolizer_is_replaced)
 	ck_assert_uint_eq(scene.resolved.failures, 0);
 	ck_assert_str_eq(said, "");
 	scene_free(&scene);
+}
+END_TEST
+
+/* Of the two seconds of a baseline, too, the symbolizers that get a CPU on a busy host have a half. */
+START_TEST(an_idle_symbolizer_has_half_of_the_time)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + 2 * CLOCK_SECOND_NS;
+	struct supervisor symbolizers = supervisor_begin(-EBADF, NULL, NULL, deadline_ns);
+
+	ck_assert_uint_lt(supervisor_patience(&symbolizers), deadline_ns);
+	symbolizers.late = true;
+	ck_assert_uint_eq(supervisor_patience(&symbolizers), deadline_ns);
+	supervisor_end(&symbolizers);
 }
 END_TEST
 
@@ -1482,6 +1496,7 @@ SUITE(resolve)
 	tcase_add_test(names, symbolizers_that_always_die);
 	tcase_add_test(names, a_symbolizer_that_hangs_is_abandoned);
 	tcase_add_test(names, an_idle_symbolizer_is_replaced);
+	tcase_add_test(names, an_idle_symbolizer_has_half_of_the_time);
 	tcase_add_loop_test(names, many_frames_go_in_batches, 0, 7);
 	tcase_add_test(names, another_file_under_the_same_path);
 	tcase_add_loop_test(names, files_that_cannot_be_opened, 0, ARRAY_SIZE(odd_cases));
