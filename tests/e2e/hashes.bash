@@ -8,9 +8,9 @@ record_chains() {
 	local name=${1##*/} before first
 	before=$(sql "SELECT count(*) FROM capture WHERE state = 'complete'")
 	rule "$name" "comm = $name" "cgroup = /$CGROUP" 'memory.full = 99%'
-	ON_CPU=0 start_command "$1"
+	ON_CPU=0 start_ahead "$1"
 	first=$CHILD
-	ON_CPU=0 start_command "$1"
+	ON_CPU=0 start_ahead "$1"
 	await_tables "$first" "$CHILD"
 	rule "$name" "comm = $name" "cgroup = /$CGROUP" 'cpu.some = 1%' 'history = 1s' 'capture = 3s' 'cooldown = 1h'
 	recording_ends "rule $name fired"
