@@ -129,7 +129,7 @@ attack_members() {
 	{
 		echo "$BASHPID" > "$CGROUP2/$ATTACK/cgroup.procs"
 		for ((uid = MEMBER; uid < MEMBER + 4; uid++)); do
-			loop_captures "$uid" &
+			loop_captures "$uid" --all &
 			asks $((uid + 4)) --comm "zzz$uid" --for 1h
 		done
 		flood $((MEMBER + 8)) "$IDLE"

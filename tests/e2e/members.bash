@@ -25,11 +25,11 @@ asks() {
 	CHILDREN+=("$ASKED")
 }
 
-# loop_captures UID: asks again and again
+# loop_captures UID OPTION...: asks for captures of a second again and again
 loop_captures() {
 	# refused, it asks again as fast as it can: a second later its budget has grown
 	while :; do
-		as "$1" "$WORK/bourdon" --db "$DB" capture --all --before 600s --for 1s > /dev/null 2>&1 || true
+		as "$1" "$WORK/bourdon" --db "$DB" capture "${@:2}" --before 600s --for 1s > /dev/null 2>&1 || true
 	done
 }
 
