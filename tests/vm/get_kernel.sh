@@ -5,7 +5,7 @@
 # modules that the tests need to modules/ beside it. Installs nothing.
 set -euo pipefail
 
-MODULES='loop overlay' # for file systems that fill up or hang; for containers
+MODULES='bfq configfs loop null_blk overlay' # for file systems that fill up or hang; for containers; for slow disks
 
 # newest_package: names the newest cloud kernel; cloud kernels have the drivers for virtual disks built in.
 newest_package() {
