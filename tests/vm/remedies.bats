@@ -106,32 +106,39 @@ remedy_helps() {
 	await 60 waits_less "$before" "$@"
 }
 
-# one_unit OPTION...: victim and neighbour in one service, and in a session each
-one_unit() {
-	own_workload cpu_hog
-	watch "comm = $OWN" "unit = $VICTIM" 'cpu.some = 20%'
-	# shellcheck disable=SC2016 # another shell's
-	start_service "$VICTIM" "$@" sh -c 'setsid "$0" & exec "$1"' "$BUILD/workloads/cpu_hog" "$WORK/$OWN"
-}
-
-# waited_us: µs that the victim's process has waited for a CPU; its neighbour waits in the same cgroup
+# waited_us PID: µs that the process has waited for a CPU; its neighbour waits in the same cgroup
 waited_us() {
-	awk '{ print int($2 / 1000) }' "/proc/$(main_pid "$VICTIM")/schedstat"
+	awk '{ print int($2 / 1000) }' "/proc/$1/schedstat"
 }
 
-# the first test: others have systemd switch the CPU controller on, which keeps services apart
+# start_session COMMAND...: in a session of its own, in the root cgroup: whatever controllers systemd has switched on, the kernel
+# schedules such processes by their sessions
+start_session() {
+	CGROUP=. ON_CPU=1 start_command setsid "$@"
+}
+
 @test "a neighbour in another session, where the kernel schedules sessions: a lower priority of its session" {
-	one_unit
+	local neighbour
+	own_workload cpu_hog
+	start_session "$BUILD/workloads/cpu_hog"
+	neighbour=$CHILD
+	start_session "$WORK/$OWN"
+	# last: other programs make pressure of the whole host, too
+	watch "comm = $OWN" 'watch = system' 'cpu.some = 20%'
 	answers neighbour
-	[ "$COMMAND" = "echo 10 > /proc/$(pgrep -P "$(main_pid "$VICTIM")")/autogroup" ]
-	remedy_helps now_us waited_us
+	[ "$COMMAND" = "echo 10 > /proc/$neighbour/autogroup" ]
+	remedy_helps now_us waited_us "$CHILD"
 }
 
 @test "a neighbour in the victim's own unit: a lower priority" {
-	one_unit --property=CPUWeight=100
+	own_workload cpu_hog
+	watch "comm = $OWN" "unit = $VICTIM" 'cpu.some = 20%'
+	# each has a session, but a weight switches the CPU controller on, and then sessions do not count
+	# shellcheck disable=SC2016 # another shell's
+	start_service "$VICTIM" --property=CPUWeight=100 sh -c 'setsid "$0" & exec "$1"' "$BUILD/workloads/cpu_hog" "$WORK/$OWN"
 	answers neighbour
 	[ "$COMMAND" = "renice -n 10 -p $(pgrep -P "$(main_pid "$VICTIM")")" ]
-	remedy_helps now_us waited_us
+	remedy_helps now_us waited_us "$(main_pid "$VICTIM")"
 }
 
 @test "a quota: the victim is no longer throttled" {
