@@ -17,6 +17,7 @@ setup() {
 	FILE=/var/tmp/bourdon-file-$BASHPID # /tmp may be in memory
 	SLICE=system.slice # the victim's
 	DISK=
+	AUTOGROUP=
 	# CPU 1 is the victim's and the neighbour's: this shell, the daemon and what else they start keep off it
 	taskset -p -c 0 "$BASHPID" > /dev/null
 }
@@ -26,6 +27,7 @@ teardown() {
 	bourdon_teardown
 	rm -f "$FILE"*
 	[ -z "$DISK" ] || rmdir "$NULL_BLOCK"
+	[ -z "$AUTOGROUP" ] || echo "$AUTOGROUP" > /proc/sys/kernel/sched_autogroup_enabled
 	# what set-property --runtime has set ends with a unit of systemd-run
 	await 10 has_no_settings
 }
@@ -119,6 +121,9 @@ start_session() {
 
 @test "a neighbour in another session, where the kernel schedules sessions: a lower priority of its session" {
 	local neighbour
+	# Debian's kernels are built with it, and have it off
+	AUTOGROUP=$(< /proc/sys/kernel/sched_autogroup_enabled)
+	echo 1 > /proc/sys/kernel/sched_autogroup_enabled
 	own_workload cpu_hog
 	start_session "$BUILD/workloads/cpu_hog"
 	neighbour=$CHILD
