@@ -137,10 +137,12 @@ start_session() {
 
 @test "a neighbour in the victim's own unit: a lower priority" {
 	own_workload cpu_hog
-	watch "comm = $OWN" "unit = $VICTIM" 'cpu.some = 20%'
 	# each has a session, but a weight switches the CPU controller on, and then sessions do not count
 	# shellcheck disable=SC2016 # another shell's
 	start_service "$VICTIM" --property=CPUWeight=100 sh -c 'setsid "$0" & exec "$1"' "$BUILD/workloads/cpu_hog" "$WORK/$OWN"
+	# setsid is a program, too, and an emulated CPU needs a while for it
+	await 30 pgrep -P "$(main_pid "$VICTIM")" -x cpu_hog > /dev/null
+	watch "comm = $OWN" "unit = $VICTIM" 'cpu.some = 20%'
 	answers neighbour
 	[ "$COMMAND" = "renice -n 10 -p $(pgrep -P "$(main_pid "$VICTIM")")" ]
 	remedy_helps now_us waited_us "$(main_pid "$VICTIM")"
