@@ -202,7 +202,7 @@ static struct remedy raise_memory(const struct search *search)
 {
 	const struct verdict *verdict = search->verdict;
 	const char *cgroup = verdict->limit_cgroup, *name = verdict->limit_name;
-	int64_t limit = verdict->limit_value, more = 0, now;
+	int64_t limit = verdict->limit_value, more, now;
 	struct place_change change;
 	struct place place;
 	char from[32], to[32];
@@ -214,12 +214,8 @@ static struct remedy raise_memory(const struct search *search)
 	if (now > limit)
 		return raised_already(search, &place, name);
 	limit = now > 0 ? now : limit;
-	/* what was read again did not fit: so much more, from a quarter to as much again */
-	if (verdict->limit && verdict->limit->refaulted_bytes < (uint64_t)limit)
-		more = (int64_t)verdict->limit->refaulted_bytes;
-	else if (verdict->limit)
-		more = limit;
-	more = round_up(limit + (more < limit / 4 ? limit / 4 : more));
+	/* how much is missing is not known: what was read again may be less, because the disk is slow, or the same again and again */
+	more = round_up(2 * limit);
 	change = memory_change(search->answer, name, more);
 	return change_place(search, &place, &change,
 			    say_name(search->answer, place_name(&place),

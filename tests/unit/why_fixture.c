@@ -296,8 +296,8 @@ const struct why_case why_cases[] = {
 		     "(7, 1, 5, '/system.slice/nginx.service', 'memory.max', 'bytes', 67108864, 67108864),"
 		     "(7, 1, 5, '/system.slice/nginx.service', 'memory.stat', 'workingset_refault_anon', 0, 2048), (7, 1, 5, '/system.slice/nginx.service', 'memory.stat', 'workingset_refault_file', 0, 4096);",
 	  "nginx in nginx.service", "nginx.service",
-	  "raise memory.max of nginx.service from 64 MiB to 88 MiB",
-	  "systemctl set-property --runtime nginx.service MemoryMax=88M" },
+	  "raise memory.max of nginx.service from 64 MiB to 128 MiB",
+	  "systemctl set-property --runtime nginx.service MemoryMax=128M" },
 	{ "at the memory limit of a slice above", "memory", "some", "/system.slice/nginx.service", "complete",
 	  "limit",
 	  USAGE ROW(
@@ -305,9 +305,8 @@ const struct why_case why_cases[] = {
 		  60) ";" RECLAIMED
 		      "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"
 		      "(7, 1, 5, '/system.slice', 'memory.events.local', 'high', 7, 49), (7, 1, 5, '/system.slice', 'memory.high', 'bytes', 536870912, 536870912);",
-	  "nginx in nginx.service", "system.slice",
-	  "raise memory.high of system.slice from 512 MiB to 640 MiB",
-	  "systemctl set-property --runtime system.slice MemoryHigh=640M" },
+	  "nginx in nginx.service", "system.slice", "raise memory.high of system.slice from 512 MiB to 1 GiB",
+	  "systemctl set-property --runtime system.slice MemoryHigh=1024M" },
 	{ "at a memory limit of cgroup v1", "memory", "some", "/system.slice/nginx.service", "complete",
 	  "limit", USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 60, 60) ";" RECLAIMED,
 	  "nginx in nginx.service", "", "raise the limit of nginx.service, or of a slice above",
@@ -341,8 +340,8 @@ const struct why_case why_cases[] = {
 		    10) ", " ROW(2, "target", 400, 0, 0, 0, 0, 0, 40,
 				 40) ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 900, 100) ";" TIME("ran", 1000)
 		  KILLED("oom", "'/system.slice/nginx.service', 67108864"),
-	  "nginx in nginx.service", "", "raise memory.max of nginx.service from 64 MiB to 80 MiB",
-	  "systemctl set-property --runtime nginx.service MemoryMax=80M" },
+	  "nginx in nginx.service", "", "raise memory.max of nginx.service from 64 MiB to 128 MiB",
+	  "systemctl set-property --runtime nginx.service MemoryMax=128M" },
 	{ "killed at a limit of cgroup v1", NULL, NULL, "/system.slice/nginx.service", "complete", "kill",
 	  USAGE ROW(2, "target", 400, 0, 0, 0, 0, 0, 40, 40) ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 900,
 								      100) ";" TIME("ran", 400)
