@@ -247,17 +247,16 @@ memory_limit() {
 	# holds all but 256 MiB beside the victim's pages
 	# shellcheck disable=SC2016 # perl's variables
 	start_command perl -e '$| = 1; my $held = ""; vec($held, ($ARGV[0] << 20) - 1, 8) = 1; print "ready\n"; sleep 1 while 1' $((available - 416))
-	# maps the holes of a file: pages that need no disk
+	# holes of a file: pages that need no disk. Touched again and again, because the kernel would rather evict what was used once
 	truncate -s 768M "$FILE.other"
 	start_service "$OTHER" python3 -c '
-import mmap, sys, time
+import mmap, sys
 with open(sys.argv[1], "rb") as file:
     pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+used = 0
 while True:
-    for at in range(0, len(pages), 4 << 20):
-        for page in range(at, at + (4 << 20), mmap.PAGESIZE):
-            pages[page]
-        time.sleep(0.1)' "$FILE.other"
+    used = min(used + (4 << 20), len(pages))
+    pages[0:used:mmap.PAGESIZE]' "$FILE.other"
 	answers '@(memory shortage|neighbour)'
 	[[ $COMMAND == "systemctl set-property --runtime $OTHER MemoryHigh="* ]]
 	remedy_helps now_us stalled memory
