@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Remedies do what they say: each test makes a situation for which `bourdon why` prints a command, runs that command as it is
-# printed, and shows that the victim then waits less for that resource.
+# printed, and shows that the victim then waits less for that resource, or is killed less often.
 
 source "$BATS_TEST_DIRNAME/../e2e/lib.bash"
 
@@ -96,7 +96,7 @@ answers() {
 waits_less() {
 	local after
 	after=$(waits "${@:2}")
-	echo "${*:3}: $after after $1, in thousandths of $2" >&2
+	echo "# $3: $after after $1, in thousandths of $2" >&3
 	((3 * after <= 2 * $1))
 }
 
@@ -104,6 +104,7 @@ waits_less() {
 remedy_helps() {
 	local before
 	before=$(waits "$@")
+	((before > 0))
 	sh -c "$COMMAND"
 	await 60 waits_less "$before" "$@"
 }
@@ -225,7 +226,7 @@ memory_limit() {
 	watch "unit = $VICTIM" 'memory.some = 10%'
 	start_service "$VICTIM" --property="$1=64M" "$BUILD/workloads/mem_hog" --size 96MiB --file "$FILE"
 	answers limit
-	[[ $COMMAND == "systemctl set-property --runtime $VICTIM $1="* ]]
+	[ "$COMMAND" = "systemctl set-property --runtime $VICTIM $1=128M" ]
 	remedy_helps now_us stalled memory
 }
 
@@ -235,6 +236,21 @@ memory_limit() {
 
 @test "a memory limit, MemoryHigh: the same" {
 	memory_limit MemoryHigh
+}
+
+# kills: a million for each OOM kill in the victim's unit
+kills() {
+	awk '$1 == "oom_kill" { print $2 * 1000000 }' "$CGROUP2/$SLICE/$VICTIM/memory.events"
+}
+
+@test "a kill at a memory limit: what was killed then has room" {
+	watch "unit = $VICTIM" 'on_kill = yes'
+	# tail keeps a line until its end
+	start_service "$VICTIM" --property=MemoryMax=64M --property=OOMPolicy=continue \
+		sh -c 'while :; do head -c 96M /dev/zero | tail > /dev/null; sleep 0.5; done'
+	answers kill
+	[ "$COMMAND" = "systemctl set-property --runtime $VICTIM MemoryMax=128M" ]
+	remedy_helps now_us kills
 }
 
 @test "a neighbour that grows where memory is short: held, it leaves the victim its pages" {
