@@ -14,7 +14,7 @@
 struct limit_search {
 	struct cgroup_subsys_state *state; /* of the cgroup that is looked at */
 	struct mem_cgroup *full;
-	__u64 or_high;
+	__u64 or_high, is_met;
 };
 
 static long limit_above(__u32 index, void *user)
@@ -30,22 +30,26 @@ static long limit_above(__u32 index, void *user)
 	high = search->or_high ? BPF_CORE_READ(group, memory.high) : most;
 	if (high < most)
 		most = high;
-	if (most < NO_LIMIT_PAGES &&
-	    (unsigned long)BPF_CORE_READ(group, memory.usage.counter) + CHARGE_PAGES > most) {
-		search->full = group;
-		return 1;
+	if (most < NO_LIMIT_PAGES) {
+		bool is_full = (unsigned long)BPF_CORE_READ(group, memory.usage.counter) + CHARGE_PAGES > most;
+
+		if (is_full || (search->is_met && !search->full))
+			search->full = group;
+		if (is_full)
+			return 1;
 	}
 	search->state = BPF_CORE_READ(state, parent);
 	return 0;
 }
 
 /*
- * The nearest cgroup around the task that has as much memory as it may have: memory.max, or with or_high memory.high. NULL:
- * none, so that it is the whole host's memory that is used up.
+ * The nearest cgroup around the task that has as much memory as it may have: memory.max, or with or_high memory.high. If there is
+ * none, but the caller knows that a limit is met (`is_met`), which others of the cgroup may have left meanwhile: the nearest that
+ * has a limit. NULL: none, so that it is the whole host's memory that is used up.
  */
-static __noinline struct mem_cgroup *full_cgroup(struct task_struct *task, bool or_high)
+static __noinline struct mem_cgroup *full_cgroup(struct task_struct *task, bool or_high, bool is_met)
 {
-	struct limit_search search = { .or_high = or_high };
+	struct limit_search search = { .or_high = or_high, .is_met = is_met };
 	struct css_set *set = BPF_CORE_READ(task, cgroups);
 	void *states = (void *)set + bpf_core_field_offset(struct css_set, subsys);
 
