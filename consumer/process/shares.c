@@ -127,6 +127,13 @@ void shares_make_way(struct shares *shares, uint64_t holder)
 		place->is_ending = true;
 }
 
+uint32_t shares_held_with(struct shares *shares, uint64_t holder)
+{
+	const struct share_place *place = find(shares, holder);
+
+	return place ? held_by(shares, &place->owner) + place->is_ending : 0;
+}
+
 void shares_give(struct shares *shares, uint64_t holder)
 {
 	struct share_place *place = find(shares, holder);

@@ -46,6 +46,9 @@ bool share_is_of(const struct share_owner *owner, const struct share_owner *othe
  */
 bool shares_allow(const struct shares *shares, const struct share_owner *owner, uint64_t *ret_loser);
 
+/* How many places the holder's owner has, without others that made way. */
+uint32_t shares_held_with(struct shares *shares, uint64_t holder);
+
 /* `holder` is not 0 and has no place yet. */
 void shares_take(struct shares *shares, const struct share_owner *owner, uint64_t holder);
 

@@ -81,6 +81,7 @@
 #define OPEN_PATIENCE_NS (10 * CLOCK_SECOND_NS)
 #define RETRY_NS 5000000000U /* time between two tries to write a capture */
 #define RETRIES 24           /* tries before a capture is given up */
+#define PASSED_MAX 8U        /* captures that are written before one that waits, and came later */
 
 /*
  * Removing a capture takes a pass over the database, so that captures which get too old soon after each other go
@@ -112,6 +113,7 @@ struct job {
 	struct activity_minute *minute;
 	struct store_limits limits;
 	uint64_t since_ns; /* when it was queued */
+	uint32_t passed;   /* JOB_COMMIT: how many others that came later were done before it */
 };
 
 /*
@@ -942,6 +944,53 @@ static void do_job(struct store_thread *thread, const struct job *job)
 	}
 }
 
+/* ---- the queue: call these with the lock ---- */
+
+/* The first is the one that has waited longest. */
+static struct job *job_at(struct store_thread *thread, size_t position)
+{
+	return &thread->jobs[(thread->jobs_first + position) % JOBS_MAX];
+}
+
+static struct job remove_job(struct store_thread *thread, size_t position)
+{
+	struct job job = *job_at(thread, position);
+
+	for (; position > 0; position--) {
+		*job_at(thread, position) = *job_at(thread, position - 1);
+		job_at(thread, position)->passed += job.kind == JOB_COMMIT;
+	}
+	thread->jobs_first = (thread->jobs_first + 1) % JOBS_MAX;
+	thread->jobs_count--;
+	return job;
+}
+
+/* Whether a capture is written before another one, which has waited longer. */
+static bool passes(struct store_thread *thread, const struct job *job, const struct job *other)
+{
+	uint32_t places = shares_held_with(&thread->captures, holder_of(job->capture)),
+		 others = shares_held_with(&thread->captures, holder_of(other->capture));
+
+	if (other->passed >= PASSED_MAX)
+		return false;
+	return places != others ? places < others
+				: !job->capture->trigger.asking && other->capture->trigger.asking;
+}
+
+/* Captures to be written come last: one that begins is of processes that may end soon. Who has many waits for them himself. */
+static size_t next_job(struct store_thread *thread)
+{
+	size_t next = 0;
+
+	for (size_t i = 0; i < thread->jobs_count; i++) {
+		if (job_at(thread, i)->kind != JOB_COMMIT)
+			return i;
+		if (passes(thread, job_at(thread, i), job_at(thread, next)))
+			next = i;
+	}
+	return next;
+}
+
 /* ---- migration ---- */
 
 /* Takes a reload out of the queue, past the captures that wait. */
@@ -950,14 +999,11 @@ static bool take_reload(struct store_thread *thread)
 	bool found = false;
 
 	pthread_mutex_lock(&thread->lock);
-	for (size_t i = 0; i < thread->jobs_count; i++) {
-		struct job *job = &thread->jobs[(thread->jobs_first + i) % JOBS_MAX];
-
+	for (size_t i = 0; i < thread->jobs_count && !found; i++) {
+		found = job_at(thread, i)->kind == JOB_RELOAD;
 		if (found)
-			thread->jobs[(thread->jobs_first + i - 1) % JOBS_MAX] = *job;
-		found = found || job->kind == JOB_RELOAD;
+			remove_job(thread, i);
 	}
-	thread->jobs_count -= found;
 	pthread_mutex_unlock(&thread->lock);
 	return found;
 }
@@ -1040,10 +1086,8 @@ static void note_jobs(struct store_thread *thread, uint64_t waited_ns)
 
 static struct job take_job(struct store_thread *thread)
 {
-	struct job job = thread->jobs[thread->jobs_first];
+	struct job job = remove_job(thread, next_job(thread));
 
-	thread->jobs_first = (thread->jobs_first + 1) % JOBS_MAX;
-	thread->jobs_count--;
 	note_jobs(thread, clock_now_ns(thread->clock) - job.since_ns);
 	return job;
 }
@@ -1234,12 +1278,9 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 
 static void add_job(struct store_thread *thread, struct job job)
 {
-	size_t last = (thread->jobs_first + thread->jobs_count) % JOBS_MAX;
-
 	job.since_ns = clock_now_ns(thread->clock);
-	thread->jobs[last] = job;
-	thread->jobs_count++;
-	note_jobs(thread, job.since_ns - thread->jobs[thread->jobs_first].since_ns);
+	*job_at(thread, thread->jobs_count++) = job;
+	note_jobs(thread, job.since_ns - job_at(thread, 0)->since_ns);
 	pthread_cond_signal(&thread->changed);
 }
 

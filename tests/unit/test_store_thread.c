@@ -190,6 +190,78 @@ START_TEST(places_are_taken_until_a_capture_is_written)
 }
 END_TEST
 
+/* It takes a place and has ended, so that it waits to be written behind its row. */
+static void queue(struct simulation *simulation, struct capture *capture, const struct share_owner *owner)
+{
+	begin(simulation, capture, owner);
+	capture_end(capture, simulation->now_ns, false);
+	store_thread_commit(simulation->store, capture);
+}
+
+/* Captures have the numbers 1, 2 and so on, by the order in which they began. */
+static void expect_written(struct simulation *simulation, const char *captures)
+{
+	expect_rows(&simulation->database,
+		    "SELECT group_concat(capture_id, ' ') FROM capture WHERE state = 'complete'", captures);
+}
+
+static const struct share_owner many = { .kind = SHARE_OF_RULE, .id = 1 },
+				few = { .kind = SHARE_OF_RULE, .id = 2 },
+				alice = { .kind = SHARE_OF_USER, .id = 1000 };
+
+/* All have their rows before any is written. Of a rule and a user who have one each, the rule's goes first. */
+START_TEST(a_capture_is_written_before_those_of_whoever_has_more)
+{
+	const struct capture_request request = { .everyone = true, .kinds = CAPTURE_ON_CPU };
+	struct simulation simulation;
+	struct capture *asked;
+
+	start(&simulation, NULL);
+	simulation.store_stands = true;
+	queue(&simulation, capture_of(&simulation, 1), &many);
+	queue(&simulation, capture_of(&simulation, 1), &many);
+	asked = capture_of(&simulation, 0);
+	asked->trigger.mode = TRIGGER_MANUAL;
+	asked->trigger.asking = asking_new(&request);
+	ck_assert_ptr_nonnull(asked->trigger.asking);
+	queue(&simulation, asked, &alice);
+	queue(&simulation, capture_of(&simulation, 1), &few);
+	for (size_t i = 0; i < 4; i++)
+		ck_assert(store_thread_turn(simulation.store));
+	expect_count(&simulation.database, "capture WHERE state = 'recording'", 4);
+	ck_assert(store_thread_turn(simulation.store));
+	expect_written(&simulation, "4\n");
+	ck_assert(store_thread_turn(simulation.store));
+	expect_written(&simulation, "3 4\n");
+	ck_assert(store_thread_turn(simulation.store));
+	expect_written(&simulation, "1 3 4\n");
+	simulation.store_stands = false;
+	simulation_free(&simulation);
+}
+END_TEST
+
+/* Nor does one wait for ever while others that came later are written. */
+START_TEST(a_capture_is_passed_eight_times_at_most)
+{
+	struct simulation simulation;
+
+	start(&simulation, NULL);
+	simulation.store_stands = true;
+	queue(&simulation, capture_of(&simulation, 1), &many);
+	queue(&simulation, capture_of(&simulation, 1), &many);
+	for (size_t i = 0; i < 2; i++)
+		ck_assert(store_thread_turn(simulation.store));
+	for (size_t i = 0; i < 9; i++) {
+		queue(&simulation, capture_of(&simulation, 1), &few);
+		ck_assert(store_thread_turn(simulation.store));
+		ck_assert(store_thread_turn(simulation.store));
+	}
+	expect_written(&simulation, "1 3 4 5 6 7 8 9 10\n");
+	simulation.store_stands = false;
+	simulation_free(&simulation);
+}
+END_TEST
+
 /* Those on demand have half of the places. */
 START_TEST(captures_on_demand_leave_places_to_rules)
 {
@@ -341,6 +413,8 @@ SUITE(store_thread)
 	suite_add_tcase(suite, order);
 	tcase_add_test(room, places_are_taken_until_a_capture_is_written);
 	tcase_add_test(room, captures_on_demand_leave_places_to_rules);
+	tcase_add_test(room, a_capture_is_written_before_those_of_whoever_has_more);
+	tcase_add_test(room, a_capture_is_passed_eight_times_at_most);
 	suite_add_tcase(suite, room);
 	tcase_add_test(results, a_reload_is_answered_once);
 	suite_add_tcase(suite, results);
