@@ -78,6 +78,16 @@ static uint64_t find_loser(const struct shares *shares, const struct share_owner
 	return loser;
 }
 
+/* Whether nothing of the owner is at work, and at most one waits. */
+static bool is_idle(const struct shares *shares, const struct share_owner *owner)
+{
+	uint32_t fixed = 0;
+
+	for (uint32_t i = 0; i < shares->count; i++)
+		fixed += share_is_of(&shares->places[i].owner, owner) && shares->places[i].is_fixed;
+	return fixed < 2 && held_by(shares, owner) <= fixed;
+}
+
 bool shares_allow(const struct shares *shares, const struct share_owner *owner, uint64_t *ret_loser)
 {
 	uint32_t held = held_by(shares, owner);
@@ -92,7 +102,7 @@ bool shares_allow(const struct shares *shares, const struct share_owner *owner, 
 		return *ret_loser != 0;
 	if (shares->count < shares->total && *ret_loser)
 		return true;
-	if (owner->kind == SHARE_OF_ROOT || (owner->kind == SHARE_OF_RULE && !held))
+	if (owner->kind == SHARE_OF_ROOT || (owner->kind == SHARE_OF_RULE && is_idle(shares, owner)))
 		return shares->count < shares->total + shares->reserve;
 	return false;
 }

@@ -2,7 +2,7 @@
 /*
  * shares.h divides a few places among users and rules: captures, live views, connections. An owner may have half of what the
  * others leave, so that whoever comes next still finds a place. For an owner that has nothing, the owner that has most makes
- * way. Root and rules that have nothing find a place in a reserve, too.
+ * way. Root finds a place in a reserve, too, and so do rules that have nothing, or one place whose holder is fixed.
  */
 #ifndef BOURDON_CONSUMER_PROCESS_SHARES_H
 #define BOURDON_CONSUMER_PROCESS_SHARES_H

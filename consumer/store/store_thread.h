@@ -67,7 +67,7 @@ void store_thread_end_run(struct store_thread *thread);
 /* On demand: of all users, and of root besides. They must not keep rules from capturing either. */
 #define STORE_CAPTURES_ASKED_MAX STORE_CAPTURES_OF_A_RULE_MAX
 
-/* Further places, for root and for rules that have no capture (shares.h). */
+/* Further places, for root and for rules that have no capture, or one that waits to be written (shares.h). */
 #define STORE_CAPTURES_RESERVE 2
 #define STORE_PLACES_MAX (STORE_CAPTURES_MAX + STORE_CAPTURES_RESERVE)
 

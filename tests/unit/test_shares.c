@@ -137,6 +137,32 @@ START_TEST(a_rule_that_has_nothing_finds_a_place_when_all_are_taken)
 }
 END_TEST
 
+/* But not one whose captures wait because it has many. */
+START_TEST(a_rule_of_which_one_waits_finds_a_place_when_all_are_taken)
+{
+	struct shares shares = of_work;
+	uint64_t loser, waiting, others;
+
+	take(&shares, &root, 4);
+	take(&shares, &noisy, 2);
+	others = holders;
+	take(&shares, &honest, 1);
+	waiting = holders;
+	take(&shares, &third, 1);
+	ck_assert_uint_eq(shares.count, 8);
+	ck_assert(!shares_allow(&shares, &honest, &loser));
+	shares_fix(&shares, others);
+	shares_fix(&shares, others - 1);
+	shares_fix(&shares, waiting);
+	ck_assert(!shares_allow(&shares, &noisy, &loser));
+	ck_assert(shares_allow(&shares, &honest, &loser));
+	ck_assert_uint_eq(loser, 0);
+	shares_take(&shares, &honest, ++holders);
+	ck_assert(!shares_allow(&shares, &honest, &loser));
+	ck_assert_uint_eq(shares_held_with(&shares, waiting), 2);
+}
+END_TEST
+
 START_TEST(root_is_refused_by_no_other)
 {
 	struct share_owner alone = noisy;
@@ -209,6 +235,7 @@ SUITE(shares)
 	tcase_add_test(work, who_has_most_makes_way_with_its_newest_for_who_has_nothing);
 	tcase_add_test(work, what_waits_to_be_written_makes_no_way);
 	tcase_add_test(work, a_rule_that_has_nothing_finds_a_place_when_all_are_taken);
+	tcase_add_test(work, a_rule_of_which_one_waits_finds_a_place_when_all_are_taken);
 	tcase_add_test(work, root_is_refused_by_no_other);
 	suite_add_tcase(suite, work);
 	tcase_add_test(once, a_view_makes_way_at_once);
