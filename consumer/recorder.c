@@ -190,10 +190,17 @@ static struct capture_scope scope_of(const struct recorder *recorder, const stru
 				       active->capture->trigger.asking };
 }
 
+/* Call it before anything is added to the capture. */
+static void bound(const struct recorder *recorder, const struct active *active)
+{
+	active->capture->bytes_most = store_thread_bytes_left(recorder->store, active->capture);
+}
+
 static void drain(const struct recorder *recorder, const struct active *active)
 {
 	struct capture_scope scope = scope_of(recorder, active);
 
+	bound(recorder, active);
 	capture_drain(active->capture, capture_scope_describe, &scope);
 }
 
@@ -219,6 +226,7 @@ static void drain_first(const struct recorder *recorder, const struct active *ac
 {
 	struct capture_scope scope = scope_of(recorder, active);
 
+	bound(recorder, active);
 	past_add(&recorder->past, active->capture, capture_scope_describe, &scope);
 	capture_drain(active->capture, capture_scope_describe, &scope);
 }
@@ -1076,6 +1084,7 @@ void recorder_look(struct recorder *recorder)
 	for (size_t i = 0; i < recorder->active_count; i++) {
 		struct capture_scope scope = scope_of(recorder, &recorder->active[i]);
 
+		bound(recorder, &recorder->active[i]);
 		capture_add_looks(recorder->active[i].capture, &recorder->looker.looks, at_ns,
 				  capture_scope_describe, &scope);
 	}

@@ -22,6 +22,7 @@
 #define OTHERS_ROWS_MAX 8192U
 #define LOOK_STACKS_MAX 4096U /* of all, what looks may add: samples need the others */
 #define EVENTS_MAX 262144U    /* beyond, samples count without their time */
+#define INDEX_BYTES 12U       /* of an element in a hash_index */
 
 const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_OVERWRITTEN] = { "overwritten-slots", "sample" },
@@ -91,6 +92,7 @@ static struct capture *make_capture(const struct capture_trigger *trigger, uint3
 	capture->trigger = *trigger;
 	capture->planned_end_ns = trigger->triggered_ns + trigger->capture_ns;
 	capture->pressure = PRESSURE_EMPTY;
+	capture->bytes_most = SIZE_MAX;
 	stacks_init(&capture->stacks, STACKS_MAX);
 	return capture;
 }
@@ -153,6 +155,29 @@ void capture_free(struct capture *capture)
 	free(capture);
 }
 
+size_t capture_bytes(const struct capture *capture)
+{
+	return capture->processes_count * (sizeof(*capture->processes) + INDEX_BYTES) +
+	       capture->stacks.count * (sizeof(*capture->stacks.stacks) + INDEX_BYTES) +
+	       capture->stacks.frames_count * sizeof(*capture->stacks.frames) +
+	       capture->rows_count * (sizeof(*capture->rows) + INDEX_BYTES) +
+	       capture->events_count * sizeof(*capture->events) +
+	       capture->wakes.count * (sizeof(*capture->wakes.rows) + INDEX_BYTES) +
+	       capture->thread_states.count * sizeof(*capture->thread_states.rows);
+}
+
+/* Others than targets leave half of the memory to targets. */
+static bool is_full(const struct capture *capture, bool of_other)
+{
+	return capture_bytes(capture) >= (of_other ? capture->bytes_most / 2 : capture->bytes_most);
+}
+
+static bool has_stacks_of_others(const struct capture *capture)
+{
+	return capture->of_others.stacks >= OTHERS_STACKS_MAX ||
+	       capture->of_others.frames >= OTHERS_FRAMES_MAX || is_full(capture, true);
+}
+
 struct draining {
 	struct capture *capture;
 	capture_describe describe;
@@ -181,7 +206,7 @@ static bool is_other(const struct capture_other *other, const struct sample *sam
 static int add_process(struct draining *draining, uint32_t hash, struct capture_process process)
 {
 	struct capture *capture = draining->capture;
-	int result = capture->processes_count == PROCESSES_MAX ? -ENOSPC : 0;
+	int result = capture->processes_count == PROCESSES_MAX || is_full(capture, false) ? -ENOSPC : 0;
 
 	if (!result)
 		result = array_make_room(capture->processes, capture->processes_count,
@@ -199,7 +224,8 @@ static int add_process(struct draining *draining, uint32_t hash, struct capture_
 static int add_other(struct draining *draining, uint32_t hash, struct capture_process process)
 {
 	struct capture *capture = draining->capture;
-	int result = capture->of_others.processes == OTHERS_PROCESSES_MAX ? -ENOSPC : 0;
+	int result = capture->of_others.processes == OTHERS_PROCESSES_MAX || is_full(capture, true) ? -ENOSPC
+												    : 0;
 
 	if (result < 0)
 		return result;
@@ -282,7 +308,7 @@ static int add_row(struct capture *capture, const struct capture_row *row, uint3
 		*ret_row = found;
 		return 0;
 	}
-	if (capture->rows_count >= most)
+	if (capture->rows_count >= most || is_full(capture, false))
 		return -ENOSPC;
 	result = array_make_room(capture->rows, capture->rows_count, capture->rows_room, 1U);
 	if (!result)
@@ -315,7 +341,7 @@ static int add_event(const struct draining *draining, uint32_t row, uint64_t beg
 	int64_t second_ms = capture->rows[row].second * 1000LL;
 	int64_t begin_ms = milliseconds_of(capture, begin_ns) - second_ms;
 
-	if (capture->events_count == EVENTS_MAX)
+	if (capture->events_count == EVENTS_MAX || is_full(capture, false))
 		return 0;
 	if (array_make_room(capture->events, capture->events_count, capture->events_room, 1U))
 		return -ENOMEM;
@@ -420,7 +446,7 @@ static int find_waker(const struct draining *draining, struct wake *wake)
 
 static void keep_wake(struct capture *capture, const struct wake *wake)
 {
-	if (wakes_add(&capture->wakes, wake) < 0)
+	if (wakes_add(&capture->wakes, wake, is_full(capture, false)) < 0)
 		capture->losses[LOSS_WAKERS]++;
 }
 
@@ -516,14 +542,16 @@ static int add_sample_of_other(const struct draining *draining, struct capture_r
 		 rows = capture->rows_count, position = 0;
 	int result;
 
-	if (capture->of_others.stacks >= OTHERS_STACKS_MAX || capture->of_others.frames >= OTHERS_FRAMES_MAX)
+	if (has_stacks_of_others(capture))
 		capture->stacks.most = stacks;
 	result = stacks_intern(&capture->stacks, row->process, draining->sample, &row->stack);
-	capture->stacks.most = STACKS_MAX;
 	capture->of_others.stacks += capture->stacks.count - stacks;
 	capture->of_others.frames += capture->stacks.frames_count - frames;
 	if (!result)
-		result = add_row(capture, row, capture->of_others.rows < OTHERS_ROWS_MAX ? ROWS_MAX : rows,
+		result = add_row(capture, row,
+				 capture->of_others.rows < OTHERS_ROWS_MAX && !is_full(capture, true)
+					 ? ROWS_MAX
+					 : rows,
 				 &position);
 	capture->of_others.rows += capture->rows_count - rows;
 	return result < 0
@@ -568,20 +596,16 @@ static int find_look_stack(struct capture *capture, const struct thread_state *s
 			   uint32_t depth, uint32_t *ret_stack)
 {
 	uint32_t stacks = capture->stacks.count, frames_before = capture->stacks.frames_count;
-	bool is_full = capture->look_stacks >= LOOK_STACKS_MAX;
+	bool closed = capture->look_stacks >= LOOK_STACKS_MAX || is_full(capture, false) ||
+		      (!state->of_target && has_stacks_of_others(capture));
 	int result;
 
 	if (!depth) {
 		*ret_stack = THREAD_STATE_NO_STACK;
 		return 0;
 	}
-	if (!state->of_target)
-		is_full |= capture->of_others.stacks >= OTHERS_STACKS_MAX ||
-			   capture->of_others.frames >= OTHERS_FRAMES_MAX;
-	if (is_full)
-		capture->stacks.most = stacks;
+	capture->stacks.most = closed ? stacks : STACKS_MAX;
 	result = stacks_intern_look(&capture->stacks, state->process, frames, depth, ret_stack);
-	capture->stacks.most = STACKS_MAX;
 	capture->look_stacks += capture->stacks.count - stacks;
 	if (!state->of_target) {
 		capture->of_others.stacks += capture->stacks.count - stacks;
@@ -625,6 +649,8 @@ static int add_look(const struct draining *draining, const struct look_record *r
 		thread_states_count(&capture->thread_states);
 	snprintf(state.thread, sizeof(state.thread), "%s", record->comm);
 	result = find_look_stack(capture, &state, frames, record->depth, &state.stack);
+	if (!result && is_full(capture, !state.of_target))
+		result = -ENOSPC;
 	return result < 0 ? result : thread_states_add(&capture->thread_states, &state);
 }
 
@@ -673,6 +699,7 @@ static void on_sample(void *user, const struct sample *sample)
 	int result;
 
 	draining->sample = sample;
+	capture->stacks.most = is_full(capture, false) ? capture->stacks.count : STACKS_MAX;
 	if (sample->kind == SAMPLE_WAKER) {
 		if (draining->cpu != CAPTURE_NO_CPU)
 			add_waker_stack(draining);

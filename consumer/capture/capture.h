@@ -180,6 +180,7 @@ struct capture {
 	struct expectation expected;
 	uint64_t losses[LOSS_REASONS];
 	int64_t capture_id; /* set by the store thread: the row in the database, or 0 */
+	size_t bytes_most;  /* of capture_bytes(): beyond, only what is there grows. The recorder sets it */
 };
 
 /*
@@ -223,6 +224,9 @@ void capture_drain(struct capture *capture, capture_describe describe, void *use
 /* Adds a look at all threads, of `at_ns` (CLOCK_MONOTONIC), if that is between the trigger and the end. */
 void capture_add_looks(struct capture *capture, const struct looks *looks, uint64_t at_ns,
 		       capture_describe describe, void *user);
+
+/* The memory of what samples and looks have added. */
+size_t capture_bytes(const struct capture *capture);
 
 /* Whether it is of samples of this kind (SAMPLE_*): all are, unless somebody asked for one kind. */
 bool capture_takes(const struct capture *capture, uint32_t kind);

@@ -38,7 +38,7 @@ static bool is_wanted(const void *user, uint32_t position)
 	       !memcmp(there->waker, wake->waker, sizeof(wake->waker));
 }
 
-int wakes_add(struct wakes *wakes, const struct wake *wake)
+int wakes_add(struct wakes *wakes, const struct wake *wake, bool is_full)
 {
 	const uint64_t key[] = { (uint64_t)wake->process << 32 | wake->stack,
 				 (uint64_t)wake->tid << 32 | wake->waker_tid,
@@ -53,7 +53,7 @@ int wakes_add(struct wakes *wakes, const struct wake *wake)
 		wakes->rows[found].waited_ns += wake->waited_ns;
 		return 0;
 	}
-	if (wakes->count == WAKES_MAX)
+	if (wakes->count == WAKES_MAX || is_full)
 		return -ENOSPC;
 	result = array_make_room(wakes->rows, wakes->count, wakes->room, 1U);
 	if (!result)

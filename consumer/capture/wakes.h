@@ -58,8 +58,8 @@ struct wakes {
 
 void wakes_free(struct wakes *wakes);
 
-/* Adds the intervals to the row that is like `wake`. Returns 0; -ENOSPC if there are too many rows; or -ENOMEM. */
-int wakes_add(struct wakes *wakes, const struct wake *wake);
+/* Adds the intervals to the row that is like `wake`, or, unless it is_full, to a new one. Returns 0; -ENOSPC; or -ENOMEM. */
+int wakes_add(struct wakes *wakes, const struct wake *wake, bool is_full);
 
 /* Gives back the memory that only adding needs. */
 void wakes_settle(struct wakes *wakes);

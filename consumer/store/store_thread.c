@@ -223,6 +223,11 @@ static uint64_t holder_of(const struct capture *capture)
 	return (uintptr_t)capture;
 }
 
+static struct capture *capture_of(uint64_t holder)
+{
+	return (struct capture *)(uintptr_t)holder; /* NOLINT(performance-no-int-to-ptr): of holder_of() */
+}
+
 static uint64_t scan_cpu_ns(const struct store_thread *thread)
 {
 	return clock_spent_ns(thread->clock) + mapping_reader_cpu_ns(thread->reader);
@@ -1330,8 +1335,7 @@ static bool has_room(const struct store_thread *thread, const struct share_owner
 	uint64_t loser;
 	bool room = shares_allow(&thread->captures, owner, &loser);
 
-	*ret_loser =
-		(struct capture *)(uintptr_t)loser; /* NOLINT(performance-no-int-to-ptr): of holder_of() */
+	*ret_loser = capture_of(loser);
 	return room;
 }
 
@@ -1380,6 +1384,30 @@ bool store_thread_begin(struct store_thread *thread, struct capture *capture, co
 	}
 	pthread_mutex_unlock(&thread->lock);
 	return room;
+}
+
+size_t store_thread_bytes_left(struct store_thread *thread, const struct capture *capture)
+{
+	const struct share_owner *owner = NULL;
+	size_t held = 0, owned = 0, least = STORE_RULE_BYTES_LEAST;
+
+	pthread_mutex_lock(&thread->lock);
+	for (uint32_t i = 0; i < thread->captures.count; i++)
+		if (thread->captures.places[i].holder == holder_of(capture))
+			owner = &thread->captures.places[i].owner;
+	for (uint32_t i = 0; i < thread->captures.count; i++) {
+		const struct share_place *place = &thread->captures.places[i];
+		size_t bytes = place->holder == holder_of(capture) ? 0
+								   : capture_bytes(capture_of(place->holder));
+
+		held += bytes;
+		owned += owner && share_is_of(&place->owner, owner) ? bytes : 0;
+	}
+	if (owner && owner->kind == SHARE_OF_USER)
+		least = STORE_USER_BYTES_LEAST;
+	pthread_mutex_unlock(&thread->lock);
+	least = owned < least ? least - owned : 0;
+	return held + least < STORE_CAPTURES_BYTES_MAX ? STORE_CAPTURES_BYTES_MAX - held : least;
 }
 
 void store_thread_commit(struct store_thread *thread, struct capture *capture)

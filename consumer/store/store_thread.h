@@ -71,6 +71,14 @@ void store_thread_end_run(struct store_thread *thread);
 #define STORE_CAPTURES_RESERVE 2
 #define STORE_PLACES_MAX (STORE_CAPTURES_MAX + STORE_CAPTURES_RESERVE)
 
+/* The memory of all, by capture_bytes(). The captures of one owner may have the least together, whatever others have. */
+#define STORE_CAPTURES_BYTES_MAX (8U << 20)
+#define STORE_RULE_BYTES_LEAST (512U << 10) /* and of root */
+#define STORE_USER_BYTES_LEAST (STORE_RULE_BYTES_LEAST / 2)
+
+/* What the others leave to a capture that the draining thread owns: its bytes_most. */
+size_t store_thread_bytes_left(struct store_thread *thread, const struct capture *capture);
+
 /*
  * Whether a capture of this owner may begin: ask before the work of beginning it. *ret_loser is a capture that then has to
  * end, or NULL.

@@ -658,6 +658,36 @@ START_TEST(a_full_capture_counts_samples_as_lost)
 }
 END_TEST
 
+/* Beyond the memory that it may have, what is there counts, and nothing is added. Of that, others may have half. */
+START_TEST(a_capture_without_memory_keeps_what_it_has)
+{
+	struct recorder recorder;
+	size_t bytes;
+
+	recorder_make(&recorder, 64);
+	begin(&recorder, HISTORY);
+	put(&recorder, 0, 1, TRIGGERED);
+	drain(&recorder);
+	bytes = capture_bytes(recorder.capture);
+	ck_assert_uint_gt(bytes, 3 * sizeof(uint64_t) + sizeof(struct capture_row) + sizeof(struct stack));
+	recorder.capture->bytes_most = 2 * bytes;
+	put(&recorder, 0, 3, TRIGGERED);
+	drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->losses[LOSS_OTHERS_FULL], 1);
+	put(&recorder, 0, 2, TRIGGERED);
+	drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->taken, 2);
+	recorder.capture->bytes_most = bytes = capture_bytes(recorder.capture);
+	put(&recorder, 0, 1, TRIGGERED);
+	put(&recorder, 0, 1, TRIGGERED + SECOND);
+	drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->losses[LOSS_CAPTURE_FULL], 1);
+	ck_assert_uint_eq(recorder.capture->taken, 3);
+	ck_assert_uint_eq(capture_bytes(recorder.capture), bytes);
+	recorder_free(&recorder);
+}
+END_TEST
+
 START_TEST(every_loss_has_a_name)
 {
 	for (size_t i = 0; i < LOSS_REASONS; i++) {
@@ -1070,6 +1100,7 @@ SUITE(capture)
 	tcase_set_timeout(large, 60);
 	tcase_add_test(large, random_samples_add_up);
 	tcase_add_loop_test(large, a_full_capture_counts_samples_as_lost, 0, 2);
+	tcase_add_test(large, a_capture_without_memory_keeps_what_it_has);
 	suite_add_tcase(suite, taking);
 	suite_add_tcase(suite, large);
 	tcase_add_test(intervals, an_interval_is_blocked_and_queued);

@@ -782,6 +782,54 @@ END_TEST
 
 /* ---- processes within a capture ---- */
 
+/* Samples of a process on CPU 1, each of another thread, and of 8,000 stacks. */
+static void flood(struct simulation *simulation, const struct simulated_process *process, uint32_t *threads)
+{
+	for (uint32_t i = 0; i < 900; i++, ++*threads) {
+		struct sample sample = sample_make(process->tgid, simulation->now_ns, 1, 15,
+						   0x100000 + *threads % 8000 * 100);
+
+		sample.tid = 1000 + *threads;
+		sample.started_ns = process->started_ns;
+		sample.cgroup_id = process->cgroup_id;
+		sample.program = process->program;
+		sample.of = SAMPLE_OF_TARGET;
+		fake_ring_write(&simulation->oncpu[1], &sample);
+	}
+}
+
+/* A capture that takes all memory that it gets is cut, and one that begins then is complete. */
+START_TEST(a_capture_leaves_memory_to_others)
+{
+	struct simulation simulation;
+	struct simulated_process *shop;
+	uint32_t threads = 0;
+
+	start(&simulation,
+	      WEB "[rule shop]\ncomm = shop\ncpu.some = 200ms/2s\nhistory = 1s\ncapture = 40s\n");
+	simulation_make_cgroup(&simulation, "/shop");
+	shop = simulation_begin(&simulation, 202, "shop", "/shop");
+	simulation_run(&simulation, 10 * SECOND);
+	press(&simulation, "/shop", 400);
+	for (uint32_t i = 0; i < 125; i++) {
+		simulation_run(&simulation, SECOND / 4);
+		flood(&simulation, shop, &threads);
+	}
+	press(&simulation, "/web", 300);
+	simulation_run(&simulation, 40 * SECOND);
+	expect_rows(
+		&simulation.database,
+		"SELECT rule, state, EXISTS (SELECT * FROM loss WHERE loss.capture_id = capture.capture_id "
+		"AND reason = 'capture-full' AND events > 0) FROM capture ORDER BY rule",
+		"shop|complete|1\nweb|complete|0\n");
+	expect_rows(
+		&simulation.database,
+		"SELECT sum(samples) FROM sample JOIN capture USING(capture_id) WHERE rule = 'web' AND second >= 0",
+		"141\n");
+	simulation_free(&simulation);
+}
+END_TEST
+
 START_TEST(a_target_that_ends_within_its_capture_is_in_it)
 {
 	struct simulation simulation;
@@ -1168,6 +1216,7 @@ SUITE(recorder)
 	tcase_add_test(several, cgroups_of_one_rule_have_a_capture_each);
 	tcase_add_test(several, captures_beyond_the_limit_are_suppressed_and_said);
 	tcase_add_test(several, a_rule_leaves_places_to_others);
+	tcase_add_test(several, a_capture_leaves_memory_to_others);
 	suite_add_tcase(suite, several);
 	tcase_add_test(processes, a_target_that_ends_within_its_capture_is_in_it);
 	tcase_add_test(processes, the_history_has_processes_that_ended_before);

@@ -262,6 +262,71 @@ START_TEST(a_capture_is_passed_eight_times_at_most)
 }
 END_TEST
 
+/* ---- memory ---- */
+
+/* So many samples, each of another thread and another stack, within what the others leave at that time. */
+static void add_samples(struct simulation *simulation, struct capture *capture, uint32_t count)
+{
+	capture->bytes_most = store_thread_bytes_left(simulation->store, capture);
+	for (uint32_t i = 0; i < count; i++) {
+		struct sample sample =
+			sample_make(1, simulation->now_ns, 1, 7, 0x1000 + 100 * capture->taken);
+
+		sample.tid += (uint32_t)capture->taken;
+		capture_add_kept(capture, &sample, 0, describe, NULL);
+	}
+}
+
+/* Captures without end leave each owner its part, and their memory counts until they are written. */
+START_TEST(captures_share_memory)
+{
+	const size_t most = STORE_CAPTURES_BYTES_MAX;
+	struct capture *greedy[STORE_CAPTURES_OF_A_RULE_MAX], *honest, *asked;
+	size_t held = 0;
+	struct simulation simulation;
+
+	start(&simulation, NULL);
+	simulation.store_stands = true;
+	for (size_t i = 0; i < ARRAY_SIZE(greedy); i++) {
+		greedy[i] = capture_of(&simulation, 1);
+		begin(&simulation, greedy[i], &many);
+	}
+	ck_assert_uint_eq(store_thread_bytes_left(simulation.store, greedy[0]), most);
+	for (uint32_t i = 0; i < 40; i++)
+		for (size_t j = 0; j < ARRAY_SIZE(greedy); j++)
+			add_samples(&simulation, greedy[j], 400);
+	for (size_t i = 0; i < ARRAY_SIZE(greedy); i++) {
+		ck_assert_uint_gt(greedy[i]->losses[LOSS_CAPTURE_FULL], 0);
+		held += capture_bytes(greedy[i]);
+	}
+	ck_assert_uint_ge(held, most);
+	ck_assert_uint_lt(held, most + 1000);
+	honest = capture_of(&simulation, 1);
+	begin(&simulation, honest, &few);
+	for (uint32_t i = 0; i < 5; i++)
+		add_samples(&simulation, honest, 400);
+	ck_assert_uint_eq(honest->taken, 2000);
+	ck_assert_uint_eq(honest->losses[LOSS_CAPTURE_FULL], 0);
+	asked = capture_of(&simulation, 1);
+	begin(&simulation, asked, &alice);
+	ck_assert_uint_eq(store_thread_bytes_left(simulation.store, asked), STORE_USER_BYTES_LEAST);
+	capture_end(greedy[0], simulation.now_ns, false);
+	store_thread_commit(simulation.store, greedy[0]);
+	ck_assert_uint_eq(store_thread_bytes_left(simulation.store, honest), STORE_RULE_BYTES_LEAST);
+	for (uint32_t i = 0; i < 5; i++)
+		add_samples(&simulation, honest, 400);
+	ck_assert_uint_gt(honest->losses[LOSS_CAPTURE_FULL], 0);
+	ck_assert_uint_lt(capture_bytes(honest), STORE_RULE_BYTES_LEAST + 1000);
+	simulation_kill(&simulation);
+	for (size_t i = 1; i < ARRAY_SIZE(greedy); i++)
+		capture_free(greedy[i]);
+	capture_free(honest);
+	capture_free(asked);
+	simulation_start(&simulation);
+	simulation_free(&simulation);
+}
+END_TEST
+
 /* Those on demand have half of the places. */
 START_TEST(captures_on_demand_leave_places_to_rules)
 {
@@ -413,6 +478,7 @@ SUITE(store_thread)
 	suite_add_tcase(suite, order);
 	tcase_add_test(room, places_are_taken_until_a_capture_is_written);
 	tcase_add_test(room, captures_on_demand_leave_places_to_rules);
+	tcase_add_test(room, captures_share_memory);
 	tcase_add_test(room, a_capture_is_written_before_those_of_whoever_has_more);
 	tcase_add_test(room, a_capture_is_passed_eight_times_at_most);
 	suite_add_tcase(suite, room);
