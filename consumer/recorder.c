@@ -569,12 +569,13 @@ static uint64_t own_at_trigger(struct recorder *recorder, const struct watch *wa
 	for (struct recorder_waits *one = recorder->waits; one < recorder->waits + RECORDER_WAITS; one++) {
 		if (one->window_ns == window_ns && one->at_ns >= recent_ns)
 			return own_us(&one->accounts, &scope, watch->trigger->resource);
+		if (one->at_ns < recent_ns)
+			accounts_free(&one->accounts);
 		if (one->at_ns < place->at_ns)
 			place = one;
 	}
 	if (place->at_ns >= recent_ns && place->window_ns)
 		return WATCH_NOT_KNOWN;
-	accounts_free(&place->accounts);
 	*place = (struct recorder_waits){ read_waits(recorder, clock_before(now_ns, window_ns), now_ns),
 					  window_ns, now_ns };
 	return own_us(&place->accounts, &scope, watch->trigger->resource);
