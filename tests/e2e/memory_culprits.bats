@@ -207,5 +207,6 @@ killed() {
 	# 16 a second, and what a full budget holds
 	span=$(sql 'SELECT max(to_at - from_at) / 1000000000 + 1 FROM usage')
 	between 17 $((16 * (span + 2))) "$(sql "SELECT count(*) FROM killed WHERE by_tgid = $attacker")"
-	(($(sql "SELECT max(value) FROM counter WHERE name = 'kills-lost'") > 0))
+	# counters are written each few seconds
+	await_sql 60 "SELECT ifnull(max(value), 0) > 0 FROM counter WHERE name = 'kills-lost'" 1
 }
