@@ -18,7 +18,7 @@ const char *loss_text(const char *reason)
 		{ "stack-truncated", "the stack has more frames than a sample can hold" },
 		{ "stack-not-whole",
 		  "outermost frames are missing; a new file has no table in its first second" },
-		{ "capture-full", "beyond the stacks, rows and processes of one capture, or the memory that captures share" },
+		{ "capture-full", "beyond the stacks and rows of one capture, or the memory that captures share" },
 		{ "others-full",
 		  "samples of others than targets, beyond the limit of one capture for those" },
 		{ "wakers-lost",

@@ -65,6 +65,11 @@ within() {
 	awk -v most="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(a - b <= most && b - a <= most) }'
 }
 
+# all_named: whether all functions of three_hot have their names within a second
+all_named() {
+	live --once --json --match "tgid=$CHILD" --columns function | jq -e '[.groups[].function | select(. // "" | startswith("burn_"))] | length == 3' > /dev/null
+}
+
 # has_samples NUMBER: whether so many samples of the workload with names were watched
 has_samples() {
 	[ "$(watched_sum '.function // "" | startswith("burn_")' | cut -d . -f 1)" -ge "$1" ]
@@ -76,6 +81,8 @@ has_samples() {
 	start three_hot
 	local name known sum all before
 	before=$(rows)
+	# from the first second on in which all have their names
+	await 60 all_named
 	watch --match "tgid=$CHILD" --columns function,comm,module,uid,tgid
 	await 120 has_samples 3000
 	# all sums are of the same seconds; the last line may be half a one
