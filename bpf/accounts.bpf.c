@@ -677,7 +677,9 @@ __noinline int account_run(struct accounted *thread, __u64 now_ns)
 		thread->seen_ns = task->sched_info.run_delay;
 		thread->does = ACCOUNTED_RUNS;
 	} else {
-		return 0; /* its return was not seen: its next leaving tells */
+		/* its return was not seen: it waits for no CPU, and its next leaving tells the rest */
+		account_leave_place(thread, clock_ns, task->sched_info.run_delay);
+		return 0;
 	}
 	thread->at_ns = clock_ns;
 	thread->at_monotonic = now_ns;

@@ -964,19 +964,14 @@ int BPF_PROG(offcpu_migrate, struct task_struct *task, int cpu)
 	return 0;
 }
 
-__noinline int offcpu_tick(__u64 now_ns)
+static __always_inline void account_tick(struct task_struct *task, __u64 now_ns)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 tgid = task->tgid, tid = task->pid;
-	struct target *target;
+	struct target *target = may_be_target(task) ? bpf_map_lookup_elem(&targets, &tgid) : NULL;
 	struct thread *thread;
 
-	account_switch(bpf_get_smp_processor_id());
-	if (!may_be_target(task))
-		return 0;
-	target = bpf_map_lookup_elem(&targets, &tgid);
 	if (!target || task->flags & PF_EXITING)
-		return 0;
+		return;
 	thread = thread_find(tid, start_of(task));
 	if (!thread)
 		thread = thread_make(tid, start_of(task));
@@ -984,6 +979,13 @@ __noinline int offcpu_tick(__u64 now_ns)
 		thread->accounted.victim = victim_of(target);
 		account_run(&thread->accounted, now_ns);
 	}
+}
+
+__noinline int offcpu_tick(__u64 now_ns)
+{
+	/* first: the slice is not charged to the thread for a wait of its own that is over */
+	account_tick(bpf_get_current_task_btf(), now_ns);
+	account_switch(bpf_get_smp_processor_id());
 	return 0;
 }
 
