@@ -31,7 +31,8 @@ static long limit_above(__u32 index, void *user)
 	if (high < most)
 		most = high;
 	if (most < NO_LIMIT_PAGES) {
-		bool is_full = (unsigned long)BPF_CORE_READ(group, memory.usage.counter) + CHARGE_PAGES > most;
+		bool is_full = (unsigned long)BPF_CORE_READ(group, memory.usage.counter) + CHARGE_PAGES >
+			       most;
 
 		if (is_full || (search->is_met && !search->full))
 			search->full = group;
