@@ -68,7 +68,7 @@ field() {
 @test "threads in known states and system calls are classified right in 99 % of 1,000 looks" {
 	local look began used
 	load
-	ON_CPU=0 start states
+	ON_CPU=0 start_ahead "$BUILD/workloads/states"
 	[[ $CHILD_LINE =~ stopped=([0-9]+)\ traced=([0-9]+)\ ended=([0-9]+)\ pipe=([0-9]+)\ epoll=([0-9]+) ]]
 	local stopped=${BASH_REMATCH[1]} traced=${BASH_REMATCH[2]} ended=${BASH_REMATCH[3]} pipe=${BASH_REMATCH[4]} epoll=${BASH_REMATCH[5]}
 	began=${EPOCHREALTIME/[.,]/}
