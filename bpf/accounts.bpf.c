@@ -800,7 +800,7 @@ __noinline int account_waking(struct accounted *thread, __u32 then)
 
 __noinline int account_meets_limit(struct accounted *thread)
 {
-	struct mem_cgroup *group = full_cgroup(bpf_get_current_task_btf(), true, true);
+	struct mem_cgroup *group = full_cgroup(bpf_get_current_task_btf(), true);
 	struct cgroup *cgroup;
 
 	if (!thread)

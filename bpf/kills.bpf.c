@@ -43,7 +43,7 @@ struct {
 
 static __always_inline void put_limit(struct kill_record *record, struct task_struct *task)
 {
-	struct mem_cgroup *group = full_cgroup(task, false, false);
+	struct mem_cgroup *group = full_cgroup(task, false);
 	struct cgroup *cgroup;
 
 	if (!group)

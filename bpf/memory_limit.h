@@ -14,7 +14,7 @@
 struct limit_search {
 	struct cgroup_subsys_state *state; /* of the cgroup that is looked at */
 	struct mem_cgroup *full;
-	__u64 or_high, is_met;
+	__u64 is_met;
 };
 
 static long limit_above(__u32 index, void *user)
@@ -27,7 +27,7 @@ static long limit_above(__u32 index, void *user)
 	if (!state)
 		return 1;
 	most = BPF_CORE_READ(group, memory.max);
-	high = search->or_high ? BPF_CORE_READ(group, memory.high) : most;
+	high = search->is_met ? BPF_CORE_READ(group, memory.high) : most;
 	if (high < most)
 		most = high;
 	if (most < NO_LIMIT_PAGES) {
@@ -44,13 +44,13 @@ static long limit_above(__u32 index, void *user)
 }
 
 /*
- * The nearest cgroup around the task that has as much memory as it may have: memory.max, or with or_high memory.high. If there is
- * none, but the caller knows that a limit is met (`is_met`), which others of the cgroup may have left meanwhile: the nearest that
- * has a limit. NULL: none, so that it is the whole host's memory that is used up.
+ * The nearest cgroup around the task that has as much memory as memory.max allows. NULL: none, so that it is the whole host's memory
+ * that is used up. `is_met`: the task reclaims because a memory.max or a memory.high is met. Then memory.high counts, too, and where
+ * no cgroup is full any more, since others gave memory back meanwhile, it is the nearest that has a limit.
  */
-static __noinline struct mem_cgroup *full_cgroup(struct task_struct *task, bool or_high, bool is_met)
+static __noinline struct mem_cgroup *full_cgroup(struct task_struct *task, bool is_met)
 {
-	struct limit_search search = { .or_high = or_high, .is_met = is_met };
+	struct limit_search search = { .is_met = is_met };
 	struct css_set *set = BPF_CORE_READ(task, cgroups);
 	void *states = (void *)set + bpf_core_field_offset(struct css_set, subsys);
 
