@@ -6,6 +6,7 @@
 #ifndef BOURDON_CAPTURE_REQUEST_H
 #define BOURDON_CAPTURE_REQUEST_H
 
+#include "common/abi/records.h"
 #include "common/comm_pattern.h"
 #include "common/status_line.h"
 

@@ -5,7 +5,7 @@
 #ifndef BOURDON_COMM_PATTERN_H
 #define BOURDON_COMM_PATTERN_H
 
-#include "common/abi.h"
+#include "common/abi/targets.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/manifest.h"
 
-#include "common/abi.h"
+#include "common/abi/base.h"
 #include "common/cleanup.h"
 #include "common/options.h"
 

@@ -60,8 +60,6 @@ enum pin_map {
 struct pin_map_spec {
 	const char *name;
 	enum bpf_map_type type;
-	__u32 key_bytes;
-	__u32 value_bytes;
 	/*
 	 * 0660: the consumer writes or maps it; mapping needs a read-write descriptor. 0440: the consumer
 	 * only looks up.

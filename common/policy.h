@@ -6,7 +6,7 @@
 #ifndef BOURDON_POLICY_H
 #define BOURDON_POLICY_H
 
-#include "common/abi.h"
+#include "common/abi/policy.h"
 #include "common/ini.h"
 
 #include <stddef.h>

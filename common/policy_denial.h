@@ -6,7 +6,7 @@
 #ifndef BOURDON_POLICY_DENIAL_H
 #define BOURDON_POLICY_DENIAL_H
 
-#include "common/abi.h"
+#include "common/abi/policy.h"
 
 #ifndef __BPF__
 #include <stdbool.h>

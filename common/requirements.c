@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/requirements.h"
 
-#include "common/abi.h"
+#include "common/abi/samples.h"
 #include "common/cgroup.h"
 #include "common/cgroup_walk.h"
 #include "common/cleanup.h"

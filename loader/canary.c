@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/canary.h"
 
-#include "common/abi.h"
+#include "common/abi/policy.h"
+#include "common/abi/samples.h"
+#include "common/abi/targets.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/load.h"
 
-#include "common/abi.h"
+#include "common/abi/samples.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/cpus.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/programs.h"
 
-#include "common/abi.h"
+#include "common/abi/programs.h"
+#include "common/abi/samples.h"
+#include "common/abi/targets.h"
 #include "common/cleanup.h"
 #include "common/cpus.h"
 #include "common/kernel_functions.h"
@@ -79,10 +81,10 @@ static int size_maps(const struct programs *programs, uint32_t targets, uint64_t
 		{ bpf->maps.offcpu_threads, (uint64_t)THREADS_A_TARGET * targets },
 		{ bpf->maps.unwind_procs, targets },
 		{ bpf->maps.code_spans, targets },
-		{ bpf->maps.unwind_rows, unwind_bytes / 4 * 3 / sizeof(struct unwind_chunk) },
-		{ bpf->maps.unwind_pages, unwind_bytes / 16 / sizeof(struct unwind_page) },
-		{ bpf->maps.unwind_maps, unwind_bytes / 8 / sizeof(struct unwind_mapping) },
-		{ bpf->maps.unwind_rules, unwind_bytes / 16 / sizeof(struct unwind_rule) },
+		{ bpf->maps.unwind_rows, unwind_bytes / 4 * 3 / bpf_map__value_size(bpf->maps.unwind_rows) },
+		{ bpf->maps.unwind_pages, unwind_bytes / 16 / bpf_map__value_size(bpf->maps.unwind_pages) },
+		{ bpf->maps.unwind_maps, unwind_bytes / 8 / bpf_map__value_size(bpf->maps.unwind_maps) },
+		{ bpf->maps.unwind_rules, unwind_bytes / 16 / bpf_map__value_size(bpf->maps.unwind_rules) },
 	};
 	int result = 0;
 

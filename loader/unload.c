@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/unload.h"
 
-#include "common/abi.h"
+#include "common/abi/policy.h"
+#include "common/abi/targets.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/escape.h"

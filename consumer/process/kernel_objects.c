@@ -14,11 +14,44 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+const struct map_bytes map_bytes[PIN_MAPS] = {
+	[PIN_POLICY] = { sizeof(__u32), sizeof(struct policy) },
+	[PIN_PATTERNS_A] = { sizeof(struct pattern_key), sizeof(__u32) },
+	[PIN_PATTERNS_B] = { sizeof(struct pattern_key), sizeof(__u32) },
+	[PIN_TARGETS] = { sizeof(__u32), sizeof(struct target) },
+	[PIN_BYSTANDERS] = { sizeof(__u32), sizeof(struct bystander) },
+	[PIN_ONCPU] = { sizeof(__u32), sizeof(struct sample) },
+	[PIN_OFFCPU] = { sizeof(__u32), sizeof(struct sample) },
+	[PIN_OFFCPU_OPEN] = { sizeof(__u32), sizeof(struct open_interval) },
+	[PIN_TOTALS] = { sizeof(__u32), sizeof(struct totals) },
+	[PIN_VICTIMS] = { sizeof(__u32), sizeof(struct victim_sums) },
+	[PIN_BLAME] = { sizeof(struct blame_key), sizeof(struct blame_sums) },
+	[PIN_ENDED] = { sizeof(struct ended_key), sizeof(struct ended_sums) },
+	[PIN_INTERRUPTS] = { sizeof(struct interrupt_key), sizeof(struct interrupt_sums) },
+	[PIN_IRQ_NAMES] = { sizeof(__u32), sizeof(struct irq_name) },
+	[PIN_CLOCKS] = { sizeof(__u32), sizeof(struct stall_clock) },
+	[PIN_ACTIVITY] = { sizeof(__u32), sizeof(struct activity_slot) },
+	[PIN_UNWIND_PROCS] = { sizeof(__u32), sizeof(struct unwind_process) },
+	[PIN_UNWIND_MAPS] = { sizeof(__u32), sizeof(struct unwind_mapping) },
+	[PIN_UNWIND_PAGES] = { sizeof(__u32), sizeof(struct unwind_page) },
+	[PIN_UNWIND_ROWS] = { sizeof(__u32), sizeof(struct unwind_chunk) },
+	[PIN_UNWIND_RULES] = { sizeof(__u32), sizeof(struct unwind_rule) },
+	[PIN_UNWIND_HOTSPOT] = { sizeof(__u32), sizeof(struct unwind_hotspot) },
+	[PIN_WANTED] = { sizeof(struct wanted_key), sizeof(struct wanted_until) },
+	[PIN_CONTROL] = { sizeof(__u32), sizeof(struct control) },
+	[PIN_CGROUPS_KNOWN] = { sizeof(__u64), sizeof(__u32) },
+	[PIN_CGROUP_PATHS] = { 0, 0 },
+	[PIN_EVENTS] = { 0, 0 },
+	[PIN_ERRORS] = { 0, 0 },
+	[PIN_COUNTERS] = { sizeof(__u32), sizeof(__u64) },
+};
+
 #define ACTIVITY_BYTES (ACTIVITY_SLOTS * sizeof(struct activity_slot))
 
 static int open_map(struct kernel_objects *kernel, enum pin_map which, const char *pin_dir)
 {
 	const struct pin_map_spec *spec = &pin_maps[which];
+	const struct map_bytes *bytes = &map_bytes[which];
 	LIBBPF_OPTS(bpf_obj_get_opts, options, .file_flags = spec->mode & 0200 ? 0 : BPF_F_RDONLY);
 	struct bpf_map_info info = { 0 };
 	__u32 info_bytes = sizeof(info);
@@ -40,12 +73,12 @@ static int open_map(struct kernel_objects *kernel, enum pin_map which, const cha
 		log_error("cannot inspect the pin %s: %s", path, strerror(errno));
 		return -errno;
 	}
-	if (info.type != (__u32)spec->type || info.key_size != spec->key_bytes ||
-	    info.value_size != spec->value_bytes) {
+	if (info.type != (__u32)spec->type || info.key_size != bytes->key ||
+	    info.value_size != bytes->value) {
 		log_error(
 			"the pin %s is a map of type %u with %u-byte keys and %u-byte values, not %u, %u, %u: run the bourdon-load of this version",
-			path, info.type, info.key_size, info.value_size, spec->type, spec->key_bytes,
-			spec->value_bytes);
+			path, info.type, info.key_size, info.value_size, spec->type, bytes->key,
+			bytes->value);
 		return -EPROTO;
 	}
 	if ((which == PIN_ONCPU || which == PIN_OFFCPU) &&

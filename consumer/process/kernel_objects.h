@@ -11,6 +11,13 @@
 #include "common/pins.h"
 #include "common/policy.h"
 
+/* Of an element; 0: a ring buffer. */
+struct map_bytes {
+	__u32 key, value;
+};
+
+extern const struct map_bytes map_bytes[PIN_MAPS];
+
 struct kernel_objects {
 	/*
 	 * of the pin directory, from which iterators are opened; it stays valid when the directory is

@@ -33,7 +33,7 @@ static int open_pin(const char *path)
 }
 
 /* bpf(2) writes as many bytes as the map's value has, whatever room the caller has: check the size first. */
-static int check_map(int fd, const struct pin_map_spec *expected)
+static int check_map(int fd, enum bpf_map_type type, size_t value_bytes)
 {
 	struct bpf_map_info info = { 0 };
 	union bpf_attr attributes;
@@ -46,8 +46,7 @@ static int check_map(int fd, const struct pin_map_spec *expected)
 	result = call_bpf(BPF_OBJ_GET_INFO_BY_FD, &attributes);
 	if (result < 0)
 		return result;
-	return info.type == expected->type && info.key_size == expected->key_bytes &&
-			       info.value_size == expected->value_bytes
+	return info.type == type && info.key_size == sizeof(__u32) && info.value_size == value_bytes
 		       ? 0
 		       : -EBADMSG;
 }
@@ -89,18 +88,18 @@ int grant_pins_walk(const char *pin_dir)
 	return got < 0 ? -errno : 0;
 }
 
-int grant_pins_look_up(const char *pin_dir, enum pin_map pin, const __u32 *key, void *ret_value)
+int grant_pins_look_up(const char *pin_dir, enum pin_map pin, const __u32 *key, void *ret_value,
+		       size_t value_bytes)
 {
-	const struct pin_map_spec *expected = &pin_maps[pin];
 	_cleanup_close_ int fd = -EBADF;
 	char path[PATH_MAX];
-	int result = make_path(pin_dir, expected->name, path);
+	int result = make_path(pin_dir, pin_maps[pin].name, path);
 
 	if (result < 0)
 		return result;
 	fd = open_pin(path);
 	if (fd < 0)
 		return fd;
-	result = check_map(fd, expected);
+	result = check_map(fd, pin_maps[pin].type, value_bytes);
 	return result < 0 ? result : look_up(fd, key, ret_value);
 }

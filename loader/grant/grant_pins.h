@@ -11,11 +11,11 @@
 #include "common/pins.h"
 
 /*
- * Copies the element with this key into `ret_value`, which has as many bytes as pin_maps says. 0, -ESRCH
- * where there is no such element, -EBADMSG where the pin is not the map that this binary knows, or -errno of
- * opening the pin.
+ * Copies the element with this key into `ret_value`, which has `value_bytes` bytes. 0, -ESRCH where there is no such
+ * element, -EBADMSG where the pin is not the map that this binary knows, or -errno of opening the pin.
  */
-int grant_pins_look_up(const char *pin_dir, enum pin_map pin, const __u32 *key, void *ret_value);
+int grant_pins_look_up(const char *pin_dir, enum pin_map pin, const __u32 *key, void *ret_value,
+		       size_t value_bytes);
 
 /*
  * Has the programs look at every process of the machine: they remove those from the targets map that policy

@@ -7,7 +7,7 @@
 #ifndef BOURDON_LOADER_GRANT_PROCESS_ACCESS_H
 #define BOURDON_LOADER_GRANT_PROCESS_ACCESS_H
 
-#include "common/abi.h"
+#include "common/abi/base.h"
 #include "loader/grant/process_text.h"
 
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/grant/target_files.h"
 
+#include "common/abi/targets.h"
 #include "common/cleanup.h"
 #include "common/policy_denial.h"
 #include "loader/grant/grant_pins.h"
@@ -19,12 +20,13 @@ static const char *check_sampled(const char *pin_dir, const struct grant_request
 {
 	struct target target;
 	struct bystander bystander;
-	int result = grant_pins_look_up(pin_dir, PIN_TARGETS, &request->tgid, &target);
+	int result = grant_pins_look_up(pin_dir, PIN_TARGETS, &request->tgid, &target, sizeof(target));
 
 	if (!result && target.started_ns == request->started_ns)
 		return NULL;
 	if (!result || result == -ESRCH)
-		result = grant_pins_look_up(pin_dir, PIN_BYSTANDERS, &request->tgid, &bystander);
+		result = grant_pins_look_up(pin_dir, PIN_BYSTANDERS, &request->tgid, &bystander,
+					    sizeof(bystander));
 	if (result == -ESRCH ||
 	    (!result && (bystander.started_ns != request->started_ns || bystander.samples < BYSTANDER_OFTEN)))
 		return "not a target";
@@ -58,7 +60,7 @@ static const char *check_denial(const char *pin_dir, const struct grant_request 
 	struct process_status status;
 	char comm[ABI_COMM_BYTES];
 	struct policy policy;
-	int result = grant_pins_look_up(pin_dir, PIN_POLICY, &zero, &policy);
+	int result = grant_pins_look_up(pin_dir, PIN_POLICY, &zero, &policy, sizeof(policy));
 	const char *refusal = result < 0 ? strerror(-result) : process_access_status(process, &status);
 	bool denied;
 

@@ -8,7 +8,7 @@
 source "$BATS_TEST_DIRNAME/lib.bash"
 
 DEPTH=40
-MOST_FRAMES=$(awk '$2 == "SAMPLE_USER_FRAMES" { print $3 + 0 }' "$TREE/common/abi.h")
+MOST_FRAMES=$(awk '$2 == "SAMPLE_USER_FRAMES" { print $3 + 0 }' "$TREE/common/abi/samples.h")
 LEAST_SAMPLES=20 # of each program
 
 # programs: prints a name, a program and its arguments for each

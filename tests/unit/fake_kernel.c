@@ -20,6 +20,7 @@ struct record {
 /* A map: keys and values in the order in which they came. A ring buffer: the records that nobody has consumed. */
 struct fake_map {
 	const struct pin_map_spec *spec;
+	size_t key_bytes;
 	size_t value_bytes; /* of all CPUs together */
 	char *keys, *values;
 	uint32_t count;
@@ -37,17 +38,18 @@ static bool is_array(const struct fake_map *map)
 	return map->spec->type == BPF_MAP_TYPE_ARRAY || map->spec->type == BPF_MAP_TYPE_PERCPU_ARRAY;
 }
 
-static size_t bytes_of_value(const struct pin_map_spec *spec)
+static size_t bytes_of_value(enum pin_map which)
 {
-	bool each = spec->type == BPF_MAP_TYPE_PERCPU_ARRAY || spec->type == BPF_MAP_TYPE_PERCPU_HASH;
+	enum bpf_map_type type = pin_maps[which].type;
+	bool each = type == BPF_MAP_TYPE_PERCPU_ARRAY || type == BPF_MAP_TYPE_PERCPU_HASH;
 
-	return each ? (spec->value_bytes + 7U) / 8 * 8 * (size_t)libbpf_num_possible_cpus()
-		    : spec->value_bytes;
+	return each ? (map_bytes[which].value + 7U) / 8 * 8 * (size_t)libbpf_num_possible_cpus()
+		    : map_bytes[which].value;
 }
 
 static const char *key_at(const struct fake_map *map, uint32_t position)
 {
-	return map->keys + position * map->spec->key_bytes;
+	return map->keys + position * map->key_bytes;
 }
 
 static char *value_at(const struct fake_map *map, uint32_t position)
@@ -66,7 +68,7 @@ static bool is_prefix(const struct pattern_key *pattern, const struct pattern_ke
 static uint32_t find(const struct fake_map *map, const void *key)
 {
 	for (uint32_t i = 0; i < map->count; i++)
-		if (!memcmp(key_at(map, i), key, map->spec->key_bytes))
+		if (!memcmp(key_at(map, i), key, map->key_bytes))
 			return i;
 	return map->count;
 }
@@ -105,10 +107,10 @@ static void put(struct fake_map *map, const void *key, const void *value)
 	uint32_t at = find(map, key);
 
 	if (at == map->count) {
-		map->keys = reallocarray(map->keys, map->count + 1, map->spec->key_bytes);
+		map->keys = reallocarray(map->keys, map->count + 1, map->key_bytes);
 		map->values = reallocarray(map->values, map->count + 1, map->value_bytes);
 		ck_assert(map->keys && map->values);
-		memcpy(map->keys + at * map->spec->key_bytes, key, map->spec->key_bytes);
+		memcpy(map->keys + at * map->key_bytes, key, map->key_bytes);
 		map->count++;
 	}
 	memcpy(value_at(map, at), value, map->value_bytes);
@@ -121,7 +123,7 @@ static int delete (struct fake_map *map, const void *key)
 	if (at == map->count)
 		return -ENOENT;
 	after = --map->count - at;
-	memmove(map->keys + at * map->spec->key_bytes, key_at(map, at + 1), after * map->spec->key_bytes);
+	memmove(map->keys + at * map->key_bytes, key_at(map, at + 1), after * map->key_bytes);
 	memmove(value_at(map, at), value_at(map, at + 1), after * map->value_bytes);
 	return 0;
 }
@@ -181,7 +183,7 @@ int __wrap_bpf_map_get_next_key(int fd, const void *key, void *next)
 	at = key ? find(map, key) + 1 : 0;
 	if (at >= map->count)
 		return result_of(-ENOENT);
-	memcpy(next, key_at(map, at), map->spec->key_bytes);
+	memcpy(next, key_at(map, at), map->key_bytes);
 	return 0;
 }
 
@@ -207,8 +209,7 @@ static int look_up(const struct fake_map *map, const void *in, void *out, void *
 	if (in)
 		memcpy(&from, in, sizeof(from));
 	for (; read < *count && from + read < map->count; read++) {
-		memcpy((char *)keys + read * map->spec->key_bytes, key_at(map, from + read),
-		       map->spec->key_bytes);
+		memcpy((char *)keys + read * map->key_bytes, key_at(map, from + read), map->key_bytes);
 		memcpy((char *)values + read * map->value_bytes, value_at(map, from + read),
 		       map->value_bytes);
 	}
@@ -239,7 +240,7 @@ int __wrap_bpf_map_update_batch(int fd, const void *keys, const void *values, __
 	if (!map)
 		return __real_bpf_map_update_batch(fd, keys, values, count, options);
 	for (uint32_t i = 0; i < *count; i++)
-		put(map, (const char *)keys + i * map->spec->key_bytes,
+		put(map, (const char *)keys + i * map->key_bytes,
 		    (const char *)values + i * map->value_bytes);
 	return 0;
 }
@@ -256,7 +257,7 @@ int __wrap_bpf_map_lookup_and_delete_batch(int fd, void *in, void *out, void *ke
 		return __real_bpf_map_lookup_and_delete_batch(fd, in, out, keys, values, count, options);
 	result = look_up(map, NULL, out, keys, values, count);
 	for (uint32_t i = 0; i < *count; i++)
-		HOLDS(!delete (map, (char *)keys + i * map->spec->key_bytes));
+		HOLDS(!delete (map, (char *)keys + i * map->key_bytes));
 	return result;
 }
 
@@ -434,7 +435,8 @@ void fake_kernel_make(struct fake_kernel *kernel, uint32_t cpus, uint32_t slots_
 	ck_assert_int_eq((int)write(objects->symbols_fd, symbols, strlen(symbols)), (int)strlen(symbols));
 	for (size_t i = 0; i < PIN_MAPS; i++) {
 		kernel->maps[i].spec = &pin_maps[i];
-		kernel->maps[i].value_bytes = bytes_of_value(&pin_maps[i]);
+		kernel->maps[i].key_bytes = map_bytes[i].key;
+		kernel->maps[i].value_bytes = bytes_of_value(i);
 		kernel->maps[i].signal = -EBADF;
 		objects->map_fds[i] = memfd_create(pin_maps[i].name, MFD_CLOEXEC);
 		ck_assert_int_ge(objects->map_fds[i], 0);
