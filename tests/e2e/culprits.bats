@@ -132,14 +132,15 @@ blamed() {
 	[ "$(sql "SELECT party FROM blame_share WHERE wait = 'queued' AND victim = '$OWN in /$CGROUP/victim' LIMIT 1")" = "n$OWN in /$CGROUP/other" ]
 }
 
-# calm CAPTURE: whether the victim waited less than 4 % of its time within that capture, by its own schedstat
+# calm CAPTURE: whether the victim waited less than 4 % of its time within that capture, by its own schedstat, and what fired
+# was as calm
 calm() {
 	local from to ran waited
 	read -r from to <<< "$(span_of "$1")"
 	ran=$(truth_of ran "$from" "$to")
 	waited=$(truth_of waited "$from" "$to")
 	echo "capture $1: ran $ran ns, waited $waited ns, $(sql "SELECT verdict, waited_ns FROM capture WHERE capture_id = $1")" >&2
-	((waited * 25 < waited + ran))
+	((waited * 25 < waited + ran)) && [ "$(sql "SELECT stalled_percent < 4 FROM incident_capture WHERE capture_id = $1")" = 1 ]
 }
 
 @test "a calm capture blames nobody" {

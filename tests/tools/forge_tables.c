@@ -323,27 +323,40 @@ static bool led_to_no_code(const struct sample *sample)
 	       (sample->user_ended == UNWIND_ENDED_NO_RULE && sample->unwinder & UNWINDER_EH_FRAME);
 }
 
-/* Counts the words of the ring that equal `word`. */
-static int search(const char *directory, uint64_t word, unsigned long long *ret_found,
-		  unsigned long long *ret_stopped)
-{
-	struct map ring = { .fd = -EBADF };
+struct ring {
 	const struct sample *samples;
-	size_t bytes;
-	int result = map_open(directory, "oncpu", &ring);
+	uint32_t count;
+	uint64_t searched_ns;              /* samples up to then are counted */
+	unsigned long long found, stopped; /* words that equal the secret; walks that led to no code */
+};
+
+static int ring_open(struct ring *ring, const char *directory)
+{
+	struct map map = { .fd = -EBADF };
+	int result = map_open(directory, "oncpu", &map);
 
 	if (result < 0)
 		return result;
-	bytes = (size_t)ring.info.max_entries * sizeof(*samples);
-	samples = mmap(NULL, bytes, PROT_READ, MAP_SHARED, ring.fd, 0);
-	if (samples == MAP_FAILED)
-		return -errno;
-	*ret_found = *ret_stopped = 0;
-	for (size_t i = 0; i < bytes / sizeof(word); i++)
-		*ret_found += ((const uint64_t *)samples)[i] == word;
-	for (uint32_t i = 0; i < ring.info.max_entries; i++)
-		*ret_stopped += samples[i].seq && led_to_no_code(&samples[i]);
-	return 0;
+	*ring = (struct ring){ .count = map.info.max_entries };
+	ring->samples = mmap(NULL, ring->count * sizeof(*ring->samples), PROT_READ, MAP_SHARED, map.fd, 0);
+	return ring->samples == MAP_FAILED ? -errno : 0;
+}
+
+static void ring_search(struct ring *ring, uint64_t word)
+{
+	uint64_t newest_ns = ring->searched_ns;
+
+	for (size_t i = 0; i < ring->count * sizeof(*ring->samples) / sizeof(word); i++)
+		ring->found += ((const uint64_t *)ring->samples)[i] == word;
+	for (uint32_t i = 0; i < ring->count; i++) {
+		const struct sample *sample = &ring->samples[i];
+
+		if (!sample->seq || sample->time_ns <= ring->searched_ns)
+			continue;
+		ring->stopped += led_to_no_code(sample);
+		newest_ns = sample->time_ns > newest_ns ? sample->time_ns : newest_ns;
+	}
+	ring->searched_ns = newest_ns;
 }
 
 enum forgery { GARBAGE, HOTSPOT, SLOW, WORD_BY_WORD };
@@ -369,9 +382,10 @@ static int write_forgery(const struct map maps[MAPS_OPEN], __u32 tgid, enum forg
 static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *secret, enum forgery forgery)
 {
 	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS, state = until_ns;
-	unsigned long long rounds = 0, found = 0, stopped = 0;
+	unsigned long long rounds = 0;
 	struct map maps[MAPS_OPEN];
-	int result = 0;
+	struct ring ring;
+	int result = ring_open(&ring, directory);
 
 	for (size_t i = 0; i < MAPS_OPEN && !result; i++)
 		result = map_open(directory, names[i], &maps[i]);
@@ -379,14 +393,13 @@ static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *
 		result = write_forgery(maps, tgid, forgery, &state);
 		if (forgery != GARBAGE)
 			usleep(100000); /* the daemon also writes the tables, when something changes */
+		ring_search(&ring, strtoull(secret, NULL, 16));
 	}
-	if (!result)
-		result = search(directory, strtoull(secret, NULL, 16), &found, &stopped);
 	if (result < 0) {
 		log_error("%s", strerror(-result));
 		return EXIT_FAILED;
 	}
-	printf("rounds %llu, words found %llu, walks stopped %llu\n", rounds, found, stopped);
+	printf("rounds %llu, words found %llu, walks stopped %llu\n", rounds, ring.found, ring.stopped);
 	return EXIT_DONE;
 }
 
