@@ -42,7 +42,7 @@ ANYWHERE = -ffile-prefix-map=$(CURDIR)=.
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) -isystem $(B)/skeleton -isystem $(B)/proto
 CFLAGS += -std=gnu11 $(OPTIMIZE) $(WARNINGS) $(HARDENING) $(ANYWHERE) -pthread
 LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread
-LIBS = -lbpf -lelf -ldw -llzma -lz -liberty -lcap-ng -lsqlite3 -linih -lnettle
+LIBS = -lbpf -lelf -ldw -llzma -lz -liberty -lcap-ng -lsqlite3 -linih -lnettle -llz4
 
 # V=1 prints each command; otherwise $(call say,VERB,OBJECT) prints one short line.
 Q = $(if $(V),,@)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* array.h grows arrays by doubling, so that appending takes constant time on average, and searches sorted ones. */
+/*
+ * array.h grows arrays by doubling, and large ones by a quarter, so that appending takes constant time on average, and searches
+ * sorted ones.
+ */
 #ifndef BOURDON_ARRAY_H
 #define BOURDON_ARRAY_H
 
@@ -7,6 +10,7 @@
 #include <stdlib.h>
 
 #define ARRAY_FIRST_ROOM 64
+#define ARRAY_LARGE 4096 /* elements */
 
 /*
  * Ensures that `elements`, a pointer variable with `room` elements of which `count` are used, has room for
@@ -17,7 +21,7 @@
 		__typeof__(room) wanted_ = (room) ? (room) : ARRAY_FIRST_ROOM;                               \
 		__typeof__(elements) grown_ = (elements);                                                    \
 		while (wanted_ - (count) < (more))                                                           \
-			wanted_ *= 2;                                                                        \
+			wanted_ += wanted_ < ARRAY_LARGE ? wanted_ : wanted_ / 4;                            \
 		if (wanted_ != (room))                                                                       \
 			grown_ = reallocarray((elements), wanted_, sizeof(*(elements)));                     \
 		if (grown_) {                                                                                \

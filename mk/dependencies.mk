@@ -25,6 +25,7 @@ libncurses-dev   the live screen of bourdon threads
 libprotobuf-c-dev protocol buffers, which bourdon export writes for pprof
 protobuf-c-compiler makes the code that writes them
 nettle-dev       SHA-256, of the loaded object and of stacks
+liblz4-dev       compresses the intervals off CPU that bourdond keeps for captures to come
 systemd          systemd-socket-activate starts bourdon-grant, in the demo and the tests; systemd-analyze judges the units, in the tests
 procps           finds the daemon's children, in the demo and the tests
 endef

@@ -4,13 +4,23 @@
 #include "common/clock.h"
 
 #include <errno.h>
+#include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* 10 s of all intervals that two busy CPUs may write, by a mean of 350 bytes; and room to move them in. */
-#define PAST_BYTES_MAX (8U << 20)
+/* Intervals are compressed when so many bytes have come: as far as LZ4 looks back. */
+#define OPEN_BYTES (64U << 10)
+/* 10 s of all intervals that two busy CPUs may write, by a mean of 350 bytes, compressed four to one; and room to move them in. */
+#define PAST_BYTES_MAX (2U << 20)
 #define PAST_ROOM_MAX (PAST_BYTES_MAX + PAST_BYTES_MAX / 4)
-#define PAST_ROOM_LEAST (256U << 10)
+#define PAST_ROOM_STEP (512U << 10)
+
+/* Of `bytes`: compressed entries follow. */
+struct block {
+	uint64_t newest_ns; /* when the last of them ended */
+	uint32_t bytes;     /* the whole */
+	uint32_t reserved;
+};
 
 struct entry {
 	uint32_t bytes; /* the whole, of which the sample is the rest */
@@ -58,13 +68,12 @@ static void entry_write(unsigned char *at, const struct entry *entry, const stru
 	memcpy(frames + kernel_bytes(sample), sample->user_frames, user_bytes(sample));
 }
 
-static uint64_t oldest_ended_ns(const struct past *past)
+static struct block oldest_block(const struct past *past)
 {
-	uint64_t ended_ns;
+	struct block block;
 
-	memcpy(&ended_ns, past->bytes + past->begin + sizeof(struct entry) + offsetof(struct sample, time_ns),
-	       sizeof(ended_ns));
-	return ended_ns;
+	memcpy(&block, past->bytes + past->begin, sizeof(block));
+	return block;
 }
 
 /* What is kept is whole from then on. */
@@ -76,29 +85,27 @@ static void begin_later(struct past *past, uint64_t from_ns)
 
 static void forget_oldest(struct past *past)
 {
-	struct entry entry;
+	struct block block = oldest_block(past);
 
-	begin_later(past, oldest_ended_ns(past) + 1);
-	memcpy(&entry, past->bytes + past->begin, sizeof(entry));
-	past->begin += entry.bytes;
+	begin_later(past, block.newest_ns + 1);
+	past->begin += block.bytes;
 }
 
 /* Makes room for so many bytes behind the newest. */
 static int make_room(struct past *past, size_t bytes)
 {
-	size_t room = past->room ? 2 * past->room : PAST_ROOM_LEAST;
+	size_t room = past->room + PAST_ROOM_STEP;
 	unsigned char *grown;
 
 	while (past->end - past->begin + bytes > PAST_BYTES_MAX)
 		forget_oldest(past);
-	if (past->end + bytes <= past->room)
-		return 0;
-	if (past->begin > past->room / 8) {
+	if (past->end + bytes > past->room && past->begin > past->room / 8) {
 		memmove(past->bytes, past->bytes + past->begin, past->end - past->begin);
 		past->end -= past->begin;
 		past->begin = 0;
-		return 0;
 	}
+	if (past->end + bytes <= past->room)
+		return 0;
 	if (room > PAST_ROOM_MAX)
 		room = PAST_ROOM_MAX;
 	grown = realloc(past->bytes, room);
@@ -107,6 +114,30 @@ static int make_room(struct past *past, size_t bytes)
 	past->bytes = grown;
 	past->room = room;
 	return 0;
+}
+
+/* Without memory, what it would hold is forgotten. */
+static void close_block(struct past *past)
+{
+	const size_t room = sizeof(struct block) + LZ4_COMPRESSBOUND(OPEN_BYTES);
+	struct block block = { .newest_ns = past->open_newest_ns };
+	int compressed = 0;
+
+	if (!make_room(past, room))
+		compressed = LZ4_compress_default((const char *)past->open,
+						  (char *)past->bytes + past->end + sizeof(block),
+						  (int)past->open_bytes, (int)(room - sizeof(block)));
+	past->open_bytes = 0;
+	past->open_newest_ns = 0;
+	if (compressed <= 0) {
+		while (past->begin < past->end)
+			forget_oldest(past);
+		begin_later(past, block.newest_ns + 1);
+		return;
+	}
+	block.bytes = (uint32_t)(sizeof(block) + (size_t)compressed);
+	memcpy(past->bytes + past->end, &block, sizeof(block));
+	past->end += block.bytes;
 }
 
 static void keep(void *user, const struct sample *sample)
@@ -121,17 +152,18 @@ static void keep(void *user, const struct sample *sample)
 	if (overwritten != reading->overwritten)
 		begin_later(past, sample->time_ns);
 	reading->overwritten = overwritten;
-	if (make_room(past, entry.bytes) < 0) {
-		begin_later(past, sample->time_ns + 1);
-		return;
-	}
-	entry_write(past->bytes + past->end, &entry, sample);
-	past->end += entry.bytes;
+	if (past->open_bytes + entry.bytes > OPEN_BYTES)
+		close_block(past);
+	entry_write(past->open + past->open_bytes, &entry, sample);
+	past->open_bytes += entry.bytes;
+	if (sample->time_ns > past->open_newest_ns)
+		past->open_newest_ns = sample->time_ns;
 }
 
 void past_free(struct past *past)
 {
 	free(past->readers);
+	free(past->open);
 	free(past->bytes);
 	*past = (struct past){ 0 };
 }
@@ -140,8 +172,11 @@ int past_begin(struct past *past, const struct rings *rings)
 {
 	*past = (struct past){ .cpus = rings->cpus };
 	past->readers = calloc(rings->cpus, sizeof(*past->readers));
-	if (!past->readers)
+	past->open = malloc(2 * OPEN_BYTES);
+	if (!past->readers || !past->open) {
+		past_free(past);
 		return -ENOMEM;
+	}
 	past->from_ns = rings_begin(past->readers, rings, rings->offcpu_slots, rings->armed_ns);
 	return 0;
 }
@@ -154,7 +189,7 @@ void past_read(struct past *past, uint64_t since_ns)
 
 		ring_read(reader, keep, &reading);
 	}
-	while (past->begin < past->end && oldest_ended_ns(past) < since_ns)
+	while (past->begin < past->end && oldest_block(past).newest_ns < since_ns)
 		forget_oldest(past);
 }
 
@@ -174,13 +209,32 @@ void past_join(const struct past *past, struct capture *capture)
 	capture->offcpu_from_ns = wanted_ns;
 }
 
-void past_add(const struct past *past, struct capture *capture, capture_describe describe, void *user)
+static void add_entries(const unsigned char *entries, size_t bytes, struct capture *capture,
+			capture_describe describe, void *user)
 {
 	struct entry entry;
 	struct sample sample = { .seq = 1 };
 
-	for (size_t at = past->begin; at < past->end; at += entry.bytes) {
-		entry_read(past->bytes + at, &entry, &sample);
+	for (size_t at = 0; at < bytes; at += entry.bytes) {
+		entry_read(entries + at, &entry, &sample);
 		capture_add_kept(capture, &sample, entry.cpu, describe, user);
 	}
+}
+
+void past_add(const struct past *past, struct capture *capture, capture_describe describe, void *user)
+{
+	unsigned char *entries = past->open + OPEN_BYTES;
+	struct block block;
+
+	for (size_t at = past->begin; at < past->end; at += block.bytes) {
+		const char *compressed = (const char *)past->bytes + at + sizeof(block);
+		int bytes;
+
+		memcpy(&block, past->bytes + at, sizeof(block));
+		bytes = LZ4_decompress_safe(compressed, (char *)entries, (int)(block.bytes - sizeof(block)),
+					    OPEN_BYTES);
+		if (bytes > 0)
+			add_entries(entries, (size_t)bytes, capture, describe, user);
+	}
+	add_entries(past->open, past->open_bytes, capture, describe, user);
 }

@@ -14,9 +14,12 @@ struct past {
 	struct ring_reader *readers; /* of the off-CPU rings; NULL: nothing is kept */
 	uint32_t cpus;
 	uint64_t from_ns; /* every interval of the rings that ended since then is kept */
-	unsigned char
-		*bytes; /* of each interval its length, its CPU, and the part of its slot that is used */
-	size_t begin, end, room; /* of `bytes`: where the oldest begins, and the newest ends */
+	/* of each interval its length, its CPU, and the part of its slot that is used; the second half is for reading `bytes` */
+	unsigned char *open;
+	uint32_t open_bytes;
+	uint64_t open_newest_ns; /* when the last interval in `open` ended */
+	unsigned char *bytes;    /* older ones, compressed in blocks (LZ4) */
+	size_t begin, end, room; /* of `bytes`: where the oldest block begins, and the newest ends */
 };
 
 /* Keeps what the rings hold, and from then on what past_read() finds in them. 0 or -ENOMEM; then nothing is kept. */

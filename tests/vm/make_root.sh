@@ -25,6 +25,7 @@ packages() {
 		libdw1           bourdond
 		libelf1          bourdond, libbpf
 		libinih1         bourdond
+		liblz4-1         bourdond
 		libncursesw6     bourdon
 		libnettle8       bourdon-load, bourdond
 		libprotobuf-c1   bourdon
