@@ -33,7 +33,7 @@
  * Processes that ended within captures that are under way and still have rows of their own: 0.7 MiB. On a host
  * where programs begin and end without pause, or a user attacks, a walk finds more each second.
  */
-#define ENDED_MAX 4096U
+#define ENDED_KEPT_MAX 2048U
 
 /* Within so much time, RECORDER_WAITS readings of the accounts are enough, whatever fires: each takes milliseconds. */
 #define WAITS_NS (CLOCK_SECOND_NS / 4)
@@ -262,7 +262,7 @@ static void keep_gone(const struct recorder *recorder)
 /* Where too many processes have ended, those that ran for the shortest time go to the rest of each capture. */
 static void settle_ended(const struct recorder *recorder)
 {
-	if (!usage_choose(recorder->usage, ENDED_MAX))
+	if (!usage_choose(recorder->usage, ENDED_KEPT_MAX))
 		return;
 	for (size_t i = 0; i < recorder->active_count; i++) {
 		struct capture_scope scope = scope_of(recorder, &recorder->active[i]);

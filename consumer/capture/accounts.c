@@ -104,7 +104,10 @@ static bool is_victim(const void *user, uint32_t position)
 	       !memcmp(there->comm, wanted->comm, sizeof(there->comm));
 }
 
-/* `comm` is terminated, and zero behind that. */
+/*
+ * Those that are not covered have a place only so that they are judged once: HASH_INDEX_NONE where they have taken half of all.
+ * `comm` is terminated, and zero behind that.
+ */
 static int find_victim(struct accounts *accounts, const struct accounts_scope *scope,
 		       const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
 		       uint32_t *ret_position)
@@ -114,6 +117,7 @@ static int find_victim(struct accounts *accounts, const struct accounts_scope *s
 		 found = hash_index_find(&accounts->victims_index, hash, is_victim, &wanted);
 	struct account_victim *victim;
 	const char *cgroup = NULL;
+	bool is_covered;
 
 	*ret_position = found;
 	if (found != HASH_INDEX_NONE) {
@@ -123,6 +127,9 @@ static int find_victim(struct accounts *accounts, const struct accounts_scope *s
 			victim->is_covered = scope->covers(scope->user, comm, cgroup_id, 0, &cgroup);
 		return 0;
 	}
+	is_covered = scope->covers(scope->user, comm, cgroup_id, wanted.tgid, &cgroup);
+	if (!is_covered && accounts->victims_count >= VICTIMS_KEPT / 2)
+		return 0;
 	if (accounts->victims_count >= VICTIMS_KEPT)
 		return -ENOSPC;
 	if (array_make_room(accounts->victims, accounts->victims_count, accounts->victims_room, 1U) ||
@@ -130,10 +137,11 @@ static int find_victim(struct accounts *accounts, const struct accounts_scope *s
 		return -ENOMEM;
 	*ret_position = accounts->victims_count++;
 	victim = &accounts->victims[*ret_position];
-	*victim = (struct account_victim){ .cgroup_id = cgroup_id, .tgid = wanted.tgid };
+	*victim = (struct account_victim){ .cgroup_id = cgroup_id,
+					   .tgid = wanted.tgid,
+					   .is_covered = is_covered };
 	memcpy(victim->comm, comm, sizeof(victim->comm));
-	victim->is_covered = scope->covers(scope->user, comm, cgroup_id, wanted.tgid, &cgroup);
-	if (victim->is_covered)
+	if (is_covered)
 		victim->place = make_place(cgroup);
 	return 0;
 }
@@ -155,7 +163,7 @@ int accounts_add_victim(struct accounts_reading *reading, uint32_t id, const str
 
 	copy_comm(comm, sums->comm);
 	result = find_victim(accounts, reading->scope, comm, sums->cgroup_id, sums->tgid, &position);
-	if (result < 0)
+	if (result < 0 || position == HASH_INDEX_NONE)
 		return result;
 	victim = &accounts->victims[position];
 	if (!victim->is_covered)
@@ -324,7 +332,7 @@ static int add_thread(struct accounts_reading *reading, const struct away_record
 
 	copy_comm(comm, record->comm);
 	result = find_victim(accounts, reading->scope, comm, record->cgroup_id, record->tgid, &position);
-	if (result < 0)
+	if (result < 0 || position == HASH_INDEX_NONE)
 		return result;
 	victim = &accounts->victims[position];
 	victim->threads++;
@@ -372,8 +380,35 @@ int accounts_end(struct accounts *accounts, const struct kernel_objects *kernel,
 	return result;
 }
 
+/* They were kept so that each was judged once. Without memory they stay. */
+static void drop_uncovered(struct accounts *accounts)
+{
+	_cleanup_free_ uint32_t *places = calloc(accounts->victims_count + 1U, sizeof(*places));
+	uint32_t victims = 0, parties = 0;
+
+	if (!places)
+		return;
+	for (uint32_t i = 0; i < accounts->victims_count; i++) {
+		places[i] = accounts->victims[i].is_covered ? victims : HASH_INDEX_NONE;
+		if (accounts->victims[i].is_covered)
+			accounts->victims[victims++] = accounts->victims[i];
+		else
+			free_place(&accounts->victims[i].place);
+	}
+	for (uint32_t i = 0; i < accounts->parties_count; i++) {
+		struct account_party party = accounts->parties[i];
+
+		party.victim = places[party.victim];
+		if (party.victim != HASH_INDEX_NONE)
+			accounts->parties[parties++] = party;
+	}
+	accounts->victims_count = victims;
+	accounts->parties_count = parties;
+}
+
 void accounts_settle(struct accounts *accounts, const struct accounts_scope *scope)
 {
+	drop_uncovered(accounts);
 	for (uint32_t i = 0; i < accounts->parties_count; i++) {
 		struct account_party *party = &accounts->parties[i];
 

@@ -163,7 +163,9 @@ size_t capture_bytes(const struct capture *capture)
 	       capture->rows_count * (sizeof(*capture->rows) + INDEX_BYTES) +
 	       capture->events_count * sizeof(*capture->events) +
 	       capture->wakes.count * (sizeof(*capture->wakes.rows) + INDEX_BYTES) +
-	       capture->thread_states.count * sizeof(*capture->thread_states.rows);
+	       capture->thread_states.count * sizeof(*capture->thread_states.rows) +
+	       capture->accounts.victims_count * sizeof(*capture->accounts.victims) +
+	       capture->accounts.parties_count * sizeof(*capture->accounts.parties);
 }
 
 /* Others than targets leave half of the memory to targets. */

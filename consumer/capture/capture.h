@@ -225,7 +225,7 @@ void capture_drain(struct capture *capture, capture_describe describe, void *use
 void capture_add_looks(struct capture *capture, const struct looks *looks, uint64_t at_ns,
 		       capture_describe describe, void *user);
 
-/* The memory of what samples and looks have added. */
+/* The memory of what samples and looks have added, and of the accounts. */
 size_t capture_bytes(const struct capture *capture);
 
 /* Whether it is of samples of this kind (SAMPLE_*): all are, unless somebody asked for one kind. */

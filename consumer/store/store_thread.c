@@ -43,10 +43,11 @@
 #define LOOK_NS_MAX CLOCK_SECOND_NS
 #define YOUNG_NS (10 * CLOCK_SECOND_NS)
 #define TABLES_NS                                                                                            \
-	(CLOCK_SECOND_NS / 4)         /* longest time for the unwind tables before other work gets its turn */
-#define OLDER_NS CLOCK_SECOND_NS      /* of mappings_grow_older() */
-#define SCAN_NS (3 * CLOCK_SECOND_NS) /* longest time for one scan; then the next goes on with it */
-#define MANY_NS (CLOCK_SECOND_NS / 2) /* of processes with many mappings */
+	(CLOCK_SECOND_NS / 4)    /* longest time for the unwind tables before other work gets its turn */
+#define OLDER_NS CLOCK_SECOND_NS /* of mappings_grow_older() */
+#define SETTLE_NS (CLOCK_SECOND_NS / 4) /* of heap_settle(), while captures grow */
+#define SCAN_NS (3 * CLOCK_SECOND_NS)   /* longest time for one scan; then the next goes on with it */
+#define MANY_NS (CLOCK_SECOND_NS / 2)   /* of processes with many mappings */
 /*
  * CPU time of scans, and of what follows from them, beside the time without one: an eightieth of a CPU, of which some is
  * saved up, so that scans follow each other closely when many programs begin; and a twentieth for processes with many mappings,
@@ -154,6 +155,7 @@ struct store_thread {
 		scans_from; /* added to the numbers of scans: the kernel may know those of an earlier daemon */
 	uint64_t many_due_ns;  /* next scan of processes with many mappings */
 	uint64_t older_due_ns; /* next mappings_grow_older() */
+	uint64_t settled_ns;   /* last heap_settle() while a capture was under way */
 	int64_t scan_credit_ns; /* CPU time that scans may take at once; negative: they took more than their share */
 	uint64_t credited_ns; /* when that was */
 	struct cpu_budget budget;
@@ -504,6 +506,17 @@ static void do_due(struct store_thread *thread, enum due due)
 		follow_tables(thread);
 }
 
+/* What captures have left where they grew goes back to the kernel. */
+static void settle_heap(struct store_thread *thread)
+{
+	uint64_t now_ns = clock_now_ns(thread->clock);
+
+	if (!store_thread_has_captures(thread) || now_ns < thread->settled_ns + SETTLE_NS)
+		return;
+	heap_settle();
+	thread->settled_ns = now_ns;
+}
+
 /* Follows new processes while something else takes long. */
 static void scan_meanwhile(void *user)
 {
@@ -511,6 +524,7 @@ static void scan_meanwhile(void *user)
 	uint64_t next_ns;
 	enum due due;
 
+	settle_heap(thread);
 	pthread_mutex_lock(&thread->lock);
 	due = take_due(thread, &next_ns);
 	pthread_mutex_unlock(&thread->lock);
@@ -1139,6 +1153,7 @@ static void do_turn(struct store_thread *thread, const struct turn *turn)
 	do_due(thread, turn->due);
 	if (turn->has_job)
 		do_job(thread, &turn->job);
+	settle_heap(thread);
 }
 
 /* Waits for what is to be done next. Returns false at the daemon's end, when all jobs are done. */
@@ -1389,7 +1404,8 @@ bool store_thread_begin(struct store_thread *thread, struct capture *capture, co
 size_t store_thread_bytes_left(struct store_thread *thread, const struct capture *capture)
 {
 	const struct share_owner *owner = NULL;
-	size_t held = 0, owned = 0, least = STORE_RULE_BYTES_LEAST;
+	size_t most = STORE_CAPTURES_BYTES_MAX(thread->kernel->manifest.cpus), held = 0, owned = 0,
+	       least = STORE_RULE_BYTES_LEAST;
 
 	pthread_mutex_lock(&thread->lock);
 	for (uint32_t i = 0; i < thread->captures.count; i++)
@@ -1407,7 +1423,7 @@ size_t store_thread_bytes_left(struct store_thread *thread, const struct capture
 		least = STORE_USER_BYTES_LEAST;
 	pthread_mutex_unlock(&thread->lock);
 	least = owned < least ? least - owned : 0;
-	return held + least < STORE_CAPTURES_BYTES_MAX ? STORE_CAPTURES_BYTES_MAX - held : least;
+	return held + least < most ? most - held : least;
 }
 
 void store_thread_commit(struct store_thread *thread, struct capture *capture)

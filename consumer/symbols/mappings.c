@@ -19,8 +19,9 @@
 /* of all files together: limits a process that maps a file under 60,000 names */
 #define PATH_BYTES_MAX (8UL << 20)
 
-/* The part of each of these limits that one user, and all processes with many mappings, can have. */
+/* The part of each of these limits that one user can have; and the part of all processes with many mappings. */
 #define SHARE_OF(limit) ((limit) / 2)
+#define SHARE_OF_MANY(limit) ((limit) / 4)
 
 enum share { SHARE_MAPPINGS, SHARE_FILES, SHARE_PATHS };
 
@@ -214,7 +215,7 @@ static bool may_have_mapping(struct mappings *mappings, const struct mapped_proc
 
 	return process->count < MAPPINGS_MAX && mappings->mappings_count < MAPPINGS_TOTAL_MAX &&
 	       share->used[SHARE_MAPPINGS] < SHARE_OF(MAPPINGS_TOTAL_MAX) &&
-	       (!has_many(process) || mappings->of_many < SHARE_OF(MAPPINGS_TOTAL_MAX));
+	       (!has_many(process) || mappings->of_many < SHARE_OF_MANY(MAPPINGS_TOTAL_MAX));
 }
 
 /* Counts the mappings that the process has gained, or lost. */

@@ -161,6 +161,8 @@ honest_check_capture() {
 	IFS='|' read -r hz verdict daemons < <(sql "SELECT hz, verdict, received_samples || ' of ' || expected_samples FROM capture WHERE capture_id = $1")
 	[[ -n $verdict && $verdict != undetermined ]] || {
 		echo "honest: capture $1: verdict: '$verdict', not examined: $(sql "SELECT not_examined FROM capture WHERE capture_id = $1")"
+		grep -F accounts "$WORK/daemon.log"
+		sql "SELECT account, ns FROM account WHERE capture_id = $1"
 		failed=1
 	}
 	counted=$(sql "SELECT ifnull(sum(samples), 0) FROM sample JOIN process USING(process_id)
@@ -207,6 +209,7 @@ honest_check() {
 	((${#HONEST_CPU_NS[@]} > 0)) || { echo 'honest: honest_burn was not called'; failed=1; }
 	await $((${NAMING-60} + 30)) honest_captured || {
 		echo "honest: ${#HONEST_CPU_NS[@]} captures expected, but: $(sql "SELECT capture_id, state FROM capture WHERE rule = 'honest'" | tr '\n' ' ')"
+		grep -F 'rule honest' "$WORK/daemon.log"
 		failed=1
 	}
 	mapfile -t ids < <(sql "SELECT capture_id FROM capture WHERE rule = 'honest' ORDER BY triggered_at")

@@ -525,6 +525,33 @@ START_TEST(what_has_not_ended_counts_from_the_begin_to_the_end)
 }
 END_TEST
 
+/* However many others there are, those that are covered have a place, and they alone stay. */
+START_TEST(those_who_are_not_covered_take_no_place)
+{
+	struct blame_key hog = key_of(5000, ACCOUNT_QUEUED, BLAME_PROCESS, "hog", 3);
+	struct accounts_fixture fixture;
+	struct accounts *accounts;
+
+	fixture_make(&fixture);
+	accounts = &fixture.capture->accounts;
+	for (uint32_t i = 1; i <= 3000; i++) {
+		char comm[ABI_COMM_BYTES];
+
+		snprintf(comm, sizeof(comm), "other-%u", i);
+		add_victim(&fixture, i, comm, 9, ACCOUNT_RAN, 1);
+	}
+	add_victim(&fixture, 5000, "web", 1, ACCOUNT_QUEUED, 100);
+	add_blame(&fixture, &hog, 100);
+	ck_assert_uint_le(accounts->victims_count, 1024);
+	accounts_settle(accounts, &scope);
+	ck_assert_uint_eq(accounts->victims_count, 1);
+	ck_assert_str_eq(accounts->victims[0].comm, "web");
+	ck_assert_uint_eq(accounts->parties_count, 1);
+	ck_assert_uint_eq(accounts->parties[0].victim, 0);
+	fixture_free(&fixture);
+}
+END_TEST
+
 START_TEST(the_database_says_the_same)
 {
 	struct blame_key hog = key_of(1, ACCOUNT_QUEUED, BLAME_PROCESS, "hog", 3),
@@ -622,6 +649,7 @@ SUITE(accounts)
 	tcase_add_test(rows, locks_that_only_stacks_tell_are_moved);
 	tcase_add_test(rows, a_single_process_counts_without_its_siblings);
 	tcase_add_test(rows, a_crowd_keeps_its_time_and_loses_its_names);
+	tcase_add_test(rows, those_who_are_not_covered_take_no_place);
 	tcase_add_test(rows, the_database_says_the_same);
 	suite_add_tcase(suite, rows);
 	return suite;

@@ -280,7 +280,7 @@ static void add_samples(struct simulation *simulation, struct capture *capture, 
 /* Captures without end leave each owner its part, and their memory counts until they are written. */
 START_TEST(captures_share_memory)
 {
-	const size_t most = STORE_CAPTURES_BYTES_MAX;
+	const size_t most = STORE_CAPTURES_BYTES_MAX(SIMULATION_CPUS);
 	struct capture *greedy[STORE_CAPTURES_OF_A_RULE_MAX], *honest, *asked;
 	size_t held = 0;
 	struct simulation simulation;
