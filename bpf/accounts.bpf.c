@@ -33,6 +33,19 @@ struct {
 
 static __u32 victims_made;
 
+/* After a quarter of all victims, users other than root make so many in a second: what others have stays. */
+#define VICTIMS_AT_ONCE (VICTIMS_MAX / 4)
+#define VICTIMS_A_SECOND 8U
+#define VICTIM_NS (1000000000ULL / VICTIMS_A_SECOND)
+
+/* By uid: when it may make all of them at once again. LRU: a forgotten user may. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u64);
+} victim_budgets SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, VICTIMS_MAX);
@@ -267,13 +280,29 @@ __noinline int account_name(struct blame_key *key)
 	return 0;
 }
 
-static __noinline __u32 make_victim(const struct victim_name *name)
+/* Two CPUs at once may spend the same budget: the limit need not be exact. */
+static __always_inline bool may_make_victim(__u32 uid)
+{
+	__u64 now_ns = bpf_ktime_get_ns(), *known = bpf_map_lookup_elem(&victim_budgets, &uid);
+	__u64 full_ns = known && *known > now_ns ? *known : now_ns;
+
+	if (full_ns - now_ns > (VICTIMS_AT_ONCE - 1) * VICTIM_NS)
+		return false;
+	full_ns += VICTIM_NS;
+	bpf_map_update_elem(&victim_budgets, &uid, &full_ns, BPF_ANY);
+	return true;
+}
+
+/* 0: there is no room, or `uid` has made too many. */
+static __noinline __u32 make_victim(const struct victim_name *name, __u32 uid)
 {
 	__u32 zero = 0, id, *there = bpf_map_lookup_elem(&victim_ids, name);
 	struct victim_sums *empty = bpf_map_lookup_elem(&victim_empty, &zero);
 	int failed;
 
-	if (!empty)
+	if (there && bpf_map_lookup_elem(&victims, there))
+		return *there;
+	if (!empty || (uid && !may_make_victim(uid)))
 		return 0;
 	id = there ? *there : __sync_fetch_and_add(&victims_made, 1) + 1;
 	if (!there && bpf_map_update_elem(&victim_ids, name, &id, BPF_ANY))
@@ -313,10 +342,10 @@ __noinline __u32 account_victim(__u32 known)
 	name.tgid = tgid_if_apart((__u32)leader->tgid);
 	read_comm(leader, name.comm);
 	name.cgroup_id = cgroup_id_of(leader);
-	return make_victim(&name);
+	return make_victim(&name, (__u32)bpf_get_current_uid_gid());
 }
 
-__noinline int account_target(__u32 tgid, __u64 comm_first, __u64 comm_second, __u64 cgroup_id)
+__noinline int account_target(__u32 tgid, __u64 comm_first, __u64 comm_second, __u64 cgroup_id, __u32 uid)
 {
 	struct target *target = bpf_map_lookup_elem(&targets, &tgid);
 	struct victim_name name = { .cgroup_id = cgroup_id, .tgid = tgid_if_apart(tgid) };
@@ -332,7 +361,7 @@ __noinline int account_target(__u32 tgid, __u64 comm_first, __u64 comm_second, _
 		return 0;
 	__builtin_memcpy(name.comm, &comm_first, sizeof(comm_first));
 	__builtin_memcpy(name.comm + sizeof(comm_first), &comm_second, sizeof(comm_second));
-	target->victim = make_victim(&name);
+	target->victim = make_victim(&name, uid);
 	return 0;
 }
 

@@ -84,11 +84,11 @@ static __always_inline struct rq *run_queue_of(struct task_struct *task)
  * leaves the CPU at a switch, or wakes another one. now_ns is CLOCK_MONOTONIC.
  */
 
-/* The victim of the current thread: `known`, if that is one still. 0: there is no room. */
+/* The victim of the current thread: `known`, if that is one still. 0: there is no room, or its user has too many. */
 __u32 account_victim(__u32 known);
 
-/* Gives the target a victim, if it has none. comm_first and comm_second are the name of its group leader. */
-int account_target(__u32 tgid, __u64 comm_first, __u64 comm_second, __u64 cgroup_id);
+/* Gives the target a victim, if it has none. comm_first and comm_second are the name of its group leader, uid is its user. */
+int account_target(__u32 tgid, __u64 comm_first, __u64 comm_second, __u64 cgroup_id, __u32 uid);
 
 /* The current thread leaves the CPU; it is queued, or blocked for io, memory, `lock`, or what its end will tell. */
 int account_leave(struct accounted *thread, __u64 now_ns, __u32 is_queued, __u32 account, __u64 lock);

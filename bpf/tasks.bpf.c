@@ -159,7 +159,8 @@ static __always_inline void account(struct task_struct *task, bool is_leader)
 
 	if (is_leader) {
 		read_comm(task, (char *)comm);
-		account_target(task->tgid, comm[0], comm[1], cgroup_id_of(task));
+		account_target(task->tgid, comm[0], comm[1], cgroup_id_of(task),
+			       BPF_CORE_READ(task, real_cred, uid.val));
 	}
 	if (task->__state && !(task->flags & PF_EXITING))
 		offcpu_meet(task->pid, task->start_boottime, task->tgid, account_of_blocked(task),
