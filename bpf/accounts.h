@@ -52,7 +52,7 @@ extern struct wait_cpus_map wait_cpus SEC(".maps");
 
 /* Of a thread. */
 struct accounted {
-	__u64 at_ns;            /* its time is in the sums up to here */
+	__u64 at_ns;            /* its time is in the sums up to here; 0: see at_monotonic */
 	__u64 at_monotonic;     /* the same moment */
 	__u64 seen_ns;          /* run_delay: waits up to here are in the sums, or counted by a place */
 	__u64 left_delay_ns;    /* run_delay at at_ns */
