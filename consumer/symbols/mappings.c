@@ -21,7 +21,7 @@
 
 /* The part of each of these limits that one user can have; and the part of all processes with many mappings. */
 #define SHARE_OF(limit) ((limit) / 2)
-#define SHARE_OF_MANY(limit) ((limit) / 4)
+#define SHARE_OF_MANY(limit) ((limit) / 8)
 
 enum share { SHARE_MAPPINGS, SHARE_FILES, SHARE_PATHS };
 

@@ -156,7 +156,7 @@ print_figures() {
 	echo "|---|---|---|"
 	echo "| age of the heartbeat | 2,000 ms | at most $(honest_figure heartbeat_ms) ms |"
 	echo "| \`bourdon status\` answers | 1,000 ms | within $(honest_figure status_ms) ms, $(honest_figure statuses) times |"
-	echo "| memory of \`bourdond\` | 32,768 KiB | at most $(honest_figure peak_kib) KiB |"
+	echo "| memory of \`bourdond\` without the rings of these CPUs, $HONEST_RINGS_KIB KiB | 32,768 KiB | at most $(($(honest_figure peak_kib) - HONEST_RINGS_KIB)) KiB |"
 	echo "| CPU time of \`bourdond\` and its children | | $(honest_figure cpu_ms) ms, of $((ms * $(nproc))) |"
 	echo "| captures of the honest target | all | $(sql "SELECT count(*) FROM capture WHERE rule = 'honest' AND state = 'complete'") of ${#HONEST_CPU_NS[@]} |"
 	echo "| its samples | ±5 % | $HONEST_COUNTED of $HONEST_EXPECTED |"

@@ -779,7 +779,7 @@ START_TEST(processes_with_many_mappings_cannot_have_all_room)
 	mappings_begin_scan(mappings, MAPPINGS_OF_MANY);
 	for (uint32_t tgid = 1; tgid <= 70; tgid++) /* each of another user */
 		of_many += map_files(mappings, tgid, tgid, 60000, 2048, false);
-	ck_assert_uint_eq(of_many, 131072 / 4);
+	ck_assert_uint_eq(of_many, 131072 / 8);
 	ck_assert_uint_eq(map_files(mappings, 1001, 33, 2048, 2048, false), 2048);
 	/* a process that has fewer mappings now counts no more among them */
 	map_files(mappings, 1, 1, 2048, 2048, false);
