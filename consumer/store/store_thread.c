@@ -251,7 +251,7 @@ static void note_stuck(struct store_thread *thread)
 	own_count(thread->own_counters, OWN_WALKS_STUCK);
 	if (log_allowed(&thread->scans_stuck, 1))
 		log_warning(
-			"mapping scan timed out: a process holds its mmap lock; user frames of new processes may get no names");
+			"mapping scan timed out: a process holds its mmap lock, or the CPUs are busy; user frames of new processes may get no names");
 	want_scan(thread, clock_now_ns(thread->clock) + SCAN_AGAIN_NS);
 }
 

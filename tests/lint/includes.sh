@@ -13,12 +13,13 @@ cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
 # The rooms, lowest first, each with the rooms and headers that it may include besides its own. A room may
 # name only the rooms listed before it, so that rooms cannot form a circle.
 ROOMS='
-common
+common/abi
+common               common/abi
 common/verdict       common
 policy               common
 bpf                  common/abi.h common/kernel_functions.h common/policy_denial.h
-loader/grant         common
-loader               common
+loader/grant         common common/abi
+loader               common common/abi
 consumer/process     common
 consumer/rules       common consumer/process
 consumer/target      common consumer/process consumer/rules

@@ -38,7 +38,7 @@ static bool is_array(const struct fake_map *map)
 	return map->spec->type == BPF_MAP_TYPE_ARRAY || map->spec->type == BPF_MAP_TYPE_PERCPU_ARRAY;
 }
 
-static size_t bytes_of_value(enum pin_map which)
+static size_t bytes_of_value(size_t which)
 {
 	enum bpf_map_type type = pin_maps[which].type;
 	bool each = type == BPF_MAP_TYPE_PERCPU_ARRAY || type == BPF_MAP_TYPE_PERCPU_HASH;
