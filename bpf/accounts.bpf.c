@@ -33,18 +33,23 @@ struct {
 
 static __u32 victims_made;
 
-/* After a quarter of all victims, users other than root make so many in a second: what others have stays. */
+/*
+ * So many new places each user other than root takes at once, and so many more in a second: what others have stays. Parties are
+ * told by their name and cgroup, and beyond that by their name.
+ */
+enum place { PLACE_VICTIM, PLACE_PARTY, PLACE_NAME };
 #define VICTIMS_AT_ONCE (VICTIMS_MAX / 4)
 #define VICTIMS_A_SECOND 8U
-#define VICTIM_NS (1000000000ULL / VICTIMS_A_SECOND)
+#define PARTIES_AT_ONCE (BLAME_MAX / 8)
+#define PARTIES_A_SECOND 64U
 
-/* By uid: when it may make all of them at once again. LRU: a forgotten user may. */
+/* By kind of place and uid: when it may take all of them at once again. LRU: a forgotten user may. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
-	__type(key, __u32);
+	__type(key, __u64);
 	__type(value, __u64);
-} victim_budgets SEC(".maps");
+} place_budgets SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -110,6 +115,37 @@ static __always_inline void slot_add(__u64 slots[ACCOUNT_SLOTS], __u64 number, _
 		__sync_fetch_and_add(slot, ns);
 }
 
+/* Two CPUs at once may spend the same budget: the limit need not be exact. */
+static __always_inline bool may_take(enum place kind, __u32 uid, __u32 at_once, __u32 a_second)
+{
+	const __u64 of = (__u64)kind << 32 | uid, each_ns = 1000000000ULL / a_second;
+	__u64 now_ns, full_ns, *known;
+
+	if (!uid)
+		return true;
+	now_ns = bpf_ktime_get_ns();
+	known = bpf_map_lookup_elem(&place_budgets, &of);
+	full_ns = known && *known > now_ns ? *known : now_ns;
+	if (full_ns - now_ns > (at_once - 1) * each_ns)
+		return false;
+	full_ns += each_ns;
+	bpf_map_update_elem(&place_budgets, &of, &full_ns, BPF_ANY);
+	return true;
+}
+
+/* Of a party that has no place yet; the current thread is of it, or has waited for it. */
+static __always_inline void name_within_budget(struct blame_key *key)
+{
+	__u32 uid = (__u32)bpf_get_current_uid_gid();
+
+	if (key->by != BLAME_PROCESS || may_take(PLACE_PARTY, uid, PARTIES_AT_ONCE, PARTIES_A_SECOND))
+		return;
+	key->cgroup_id = 0;
+	if (!bpf_map_lookup_elem(&blame, key) &&
+	    !may_take(PLACE_NAME, uid, PARTIES_AT_ONCE, PARTIES_A_SECOND))
+		__builtin_memset(key->comm, 0, sizeof(key->comm));
+}
+
 /* Adds what the victim has waited for this party to one slot; to all of them if it is of one slot. */
 __noinline int account_add_blame(const struct blame_key *key, __u64 number, __u64 ns)
 {
@@ -121,6 +157,7 @@ __noinline int account_add_blame(const struct blame_key *key, __u64 number, __u6
 	own = *key; /* Linux 6.1 lets the key of a map not be in memory that came as an argument */
 	sums = bpf_map_lookup_elem(&blame, &own);
 	if (!sums) {
+		name_within_budget(&own);
 		bpf_map_update_elem(&blame, &own, &blame_empty, BPF_NOEXIST);
 		sums = bpf_map_lookup_elem(&blame, &own);
 	}
@@ -280,19 +317,6 @@ __noinline int account_name(struct blame_key *key)
 	return 0;
 }
 
-/* Two CPUs at once may spend the same budget: the limit need not be exact. */
-static __always_inline bool may_make_victim(__u32 uid)
-{
-	__u64 now_ns = bpf_ktime_get_ns(), *known = bpf_map_lookup_elem(&victim_budgets, &uid);
-	__u64 full_ns = known && *known > now_ns ? *known : now_ns;
-
-	if (full_ns - now_ns > (VICTIMS_AT_ONCE - 1) * VICTIM_NS)
-		return false;
-	full_ns += VICTIM_NS;
-	bpf_map_update_elem(&victim_budgets, &uid, &full_ns, BPF_ANY);
-	return true;
-}
-
 /* 0: there is no room, or `uid` has made too many. */
 static __noinline __u32 make_victim(const struct victim_name *name, __u32 uid)
 {
@@ -302,7 +326,7 @@ static __noinline __u32 make_victim(const struct victim_name *name, __u32 uid)
 
 	if (there && bpf_map_lookup_elem(&victims, there))
 		return *there;
-	if (!empty || (uid && !may_make_victim(uid)))
+	if (!empty || !may_take(PLACE_VICTIM, uid, VICTIMS_AT_ONCE, VICTIMS_A_SECOND))
 		return 0;
 	id = there ? *there : __sync_fetch_and_add(&victims_made, 1) + 1;
 	if (!there && bpf_map_update_elem(&victim_ids, name, &id, BPF_ANY))

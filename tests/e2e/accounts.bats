@@ -327,3 +327,26 @@ has_peer() {
 	[ "$(sql "SELECT count(*) FROM blame WHERE program LIKE 'aaa%'")" -eq 0 ]
 	[ "$(sql "SELECT sum(ns) FILTER (WHERE role = 'unknown' AND where_text = 'denied') * 3 > sum(ns) FROM blame WHERE wait = 'queued'")" = 1 ]
 }
+
+@test "a user under ever new names takes its part of the places for parties, and is told by less of each name" {
+	local began=$SECONDS cgroup places
+	own_workload cpu_hog
+	load
+	follow
+	mkdir "$CGROUP2/$CGROUP/names"
+	cgroup=$(stat -c %i "$CGROUP2/$CGROUP/names")
+	# shellcheck disable=SC2046 # a word each
+	CGROUP=$CGROUP/names ON_CPU=0 start_command setsid setpriv --reuid 65533 --regid 65533 --clear-groups \
+		"$BUILD/workloads/churn" --kind fork --workers 2 -- $(seq -f 'name-%.0f' 4000)
+	go_ahead "$CHILD" -8
+	ON_CPU=0 victim "$WORK/$OWN"
+	begin
+	await_waited 5
+	finish
+	adds_up 1
+	places=$(bpftool -j map dump pinned "$PIN_DIR/blame" | jq "[.[] | select(.formatted.key.cgroup_id == $cgroup)] | length")
+	echo "$places parties with their cgroup after $((SECONDS - began)) s" >&2
+	((places > 500 && places <= 1024 + 64 * (SECONDS - began)))
+	# what has less of a name is charged to other programs still
+	[ "$(sql "SELECT 100 * sum(ns) FILTER (WHERE role = 'other') >= 90 * sum(ns) FROM blame WHERE wait = 'queued'")" = 1 ]
+}
