@@ -11,6 +11,7 @@
 #   packed                  nothing but the symbols, in .gnu_debugdata
 #   shared                  what it has in common with another program is in shared.alternate, made by dwz
 #   symbols                 only the symbols
+#   lazy, ibt               the two kinds of procedure linkage table; lazy.plt and ibt.plt have what objdump says of its entries
 #   cyclic                  a function whose debugging information leads in circles
 #   bomb                    dwarf5 with debugging information that is 256 MiB of memory when it is inflated
 set -euo pipefail
@@ -30,6 +31,12 @@ compile "$CLANG" clang -g -Wl,--build-id=sha1
 compile "$CXX" compressed -g -gz=zlib -Wl,--build-id=sha1
 compile "$CXX" unlinked -g -Wl,--build-id=none
 compile "$CXX" other -gdwarf-4 -DOTHER
+
+compile "$CXX" lazy -fcf-protection=none -Wl,-z,lazy
+compile "$CXX" ibt -fcf-protection=full -Wl,-z,lazy,-z,ibtplt
+for name in lazy ibt; do
+	objdump -d -C "$name" | sed -n 's/^0*\([0-9a-f]*\) <\([^*].*@plt\)>:$/\1 \2/p' > "$name.plt"
+done
 
 readelf --notes dwarf5 | sed -n 's/.*Build ID: //p' > stripped.id
 objcopy --only-keep-debug dwarf5 stripped.debug

@@ -4,6 +4,7 @@
 #include "common/cleanup.h"
 #include "consumer/symbolizer/dwarf_frames.h"
 #include "consumer/symbolizer/elf_file.h"
+#include "consumer/symbolizer/elf_plt.h"
 #include "consumer/symbolizer/elf_symbols.h"
 #include "consumer/symbolizer/go_program.h"
 #include "consumer/symbolizer/reply.h"
@@ -177,6 +178,9 @@ static void find_symbols(const struct elf_module *module, struct elf_place *plac
 	if (module->packed.elf)
 		elf_symbols_find(module->packed.elf, SHT_SYMTAB, places, count);
 	elf_symbols_find(module->file.elf, SHT_DYNSYM, places, count);
+	elf_symbols_find_labels(module->file.elf, places, count);
+	if (module->debug.elf)
+		elf_symbols_find_labels(module->debug.elf, places, count);
 }
 
 /*
@@ -204,7 +208,7 @@ static uint32_t find_source_frames(struct elf_module *module, struct elf_place *
  * If the symbol tables and DWARF disagree about the real function, the one that begins nearer to the address
  * wins: the other encloses it or has an invented size. If both begin at one address, the symbol's name wins,
  * because it shows what the linker made of the function (a clone, the cold part, one of several folded
- * functions), and DWARF adds what is inlined into it. If the winner is not DWARF's innermost function, DWARF
+ * functions), and DWARF adds what is inlined into it. A label counts where neither knows a function. If the winner is not DWARF's innermost function, DWARF
  * supplies the source place only. The table of a Go program stands for DWARF; its names win, because they are Go's own.
  */
 static uint32_t find_frames(struct elf_module *module, struct elf_place *place,
@@ -213,8 +217,13 @@ static uint32_t find_frames(struct elf_module *module, struct elf_place *place,
 	struct source_frame frames[SYMBOLIZE_DEPTH] = { { .name = NULL } };
 	bool is_go;
 	uint32_t count = find_source_frames(module, place, frames, &is_go);
-	bool symbol_begins_later = place->name && (!count || place->begins > frames[0].begins);
+	bool symbol_begins_later;
 
+	if (!count && !place->name && place->label) {
+		place->name = place->label;
+		place->begins = place->label_begins;
+	}
+	symbol_begins_later = place->name && (!count || place->begins > frames[0].begins);
 	if (symbol_begins_later && count > 1) {
 		frames[0] = (struct source_frame){ .file = frames[count - 1].file,
 						   .line = frames[count - 1].line };
@@ -271,7 +280,14 @@ size_t elf_module_name(struct elf_module *module, const struct symbolize_request
 	find_symbols(module, places, request->count);
 	for (uint32_t i = 0; i < request->count; i++) {
 		uint32_t count = find_frames(module, &places[i], found);
+		struct plt_entry entry;
 
+		if (!found[0].name && places[i].mapped &&
+		    elf_plt_find(module->file.elf, places[i].address, &entry, &places[i].span))
+			found[0] =
+				(struct found_frame){ .name = entry.name,
+						      .is_written = true,
+						      .function_offset = places[i].address - entry.begins };
 		if (!reply_add(&reply, found, count, span_of(&places[i], found, count)))
 			break;
 	}

@@ -144,16 +144,24 @@ static void scan_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, stru
 	}
 }
 
-void elf_symbols_find(Elf *elf, uint32_t type, struct elf_place *places, uint32_t count)
+/* Those without a symbol, by address. Returns how many there are. */
+static size_t sort_open(struct elf_place *places, uint32_t count, struct elf_place *sorted[SYMBOLIZE_BATCH])
 {
-	struct elf_place *sorted[SYMBOLIZE_BATCH] = { 0 };
-	Elf_Scn *section = NULL;
 	size_t open = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		if (places[i].mapped && !places[i].name)
 			sorted[open++] = &places[i];
 	qsort(sorted, open, sizeof(sorted[0]), compare_addresses);
+	return open;
+}
+
+void elf_symbols_find(Elf *elf, uint32_t type, struct elf_place *places, uint32_t count)
+{
+	struct elf_place *sorted[SYMBOLIZE_BATCH] = { 0 };
+	Elf_Scn *section = NULL;
+	size_t open = sort_open(places, count, sorted);
+
 	while (open && (section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
 
@@ -161,4 +169,95 @@ void elf_symbols_find(Elf *elf, uint32_t type, struct elf_place *places, uint32_
 			scan_table(elf, section, &header, sorted, open);
 	}
 	narrow_others(sorted, open);
+}
+
+/* ---- labels ---- */
+
+/* The nearest symbol before an address. */
+struct nearest {
+	uint64_t begins, ends; /* of the symbol, and of its section */
+	const char *label;     /* NULL: it has a size, or there is none */
+};
+
+/* Whether code has symbols of this kind. `$x` and its like tell a disassembler what follows. */
+static bool is_in_code(const GElf_Sym *symbol, const char *name)
+{
+	int type = GELF_ST_TYPE(symbol->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE && name && *name &&
+	       *name != '$' && *name != '.';
+}
+
+/* Offers a symbol to the address behind it, from which pass_on() takes it; it ends what the address before it belongs to. */
+static void offer_nearest(struct elf_place **sorted, struct nearest *nearest, size_t count,
+			  const GElf_Sym *symbol, const char *name, uint64_t section_ends)
+{
+	size_t low = array_partition_point(count, i, sorted[i]->address < symbol->st_value);
+
+	if (low)
+		span_narrow(&sorted[low - 1]->span, sorted[low - 1]->address, symbol->st_value, UINT64_MAX);
+	if (low == count || symbol->st_value < nearest[low].begins)
+		return;
+	/* of several at one address, one with a size is a function that has ended */
+	if (symbol->st_value == nearest[low].begins && nearest[low].ends &&
+	    (!nearest[low].label || (!symbol->st_size && strcmp(name, nearest[low].label) >= 0)))
+		return;
+	nearest[low] = (struct nearest){ symbol->st_value, section_ends, symbol->st_size ? NULL : name };
+}
+
+static void scan_labels(Elf *elf, Elf_Scn *table, const GElf_Shdr *header, struct elf_place **sorted,
+			struct nearest *nearest, size_t count)
+{
+	Elf_Data *data = elf_getdata(table, NULL);
+	size_t symbols = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+
+	for (size_t i = 1; data && i < symbols; i++) {
+		GElf_Sym symbol;
+		GElf_Shdr section;
+		const char *name;
+
+		if (!gelf_getsym(data, (int)i, &symbol))
+			return;
+		name = elf_strptr(elf, header->sh_link, symbol.st_name);
+		if (is_in_code(&symbol, name) && gelf_getshdr(elf_getscn(elf, symbol.st_shndx), &section) &&
+		    section.sh_flags & SHF_EXECINSTR && symbol.st_value - section.sh_addr < section.sh_size)
+			offer_nearest(sorted, nearest, count, &symbol, name,
+				      section.sh_addr + section.sh_size);
+	}
+}
+
+/* An address has the symbol of the one before it, if none begins between them. */
+static void pass_on(struct elf_place **sorted, struct nearest *nearest, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct elf_place *place = sorted[i];
+
+		if (i && nearest[i - 1].ends && nearest[i - 1].begins > nearest[i].begins)
+			nearest[i] = nearest[i - 1];
+		if (!nearest[i].label)
+			continue;
+		span_narrow(&place->span, place->address, nearest[i].begins, nearest[i].ends);
+		if (place->address >= nearest[i].ends || place->address - nearest[i].begins > INT64_MAX)
+			continue;
+		place->label = nearest[i].label;
+		place->label_begins = nearest[i].begins;
+	}
+}
+
+void elf_symbols_find_labels(Elf *elf, struct elf_place *places, uint32_t count)
+{
+	struct elf_place *sorted[SYMBOLIZE_BATCH] = { 0 };
+	struct nearest nearest[SYMBOLIZE_BATCH] = { { 0 } };
+	Elf_Scn *section = NULL;
+	size_t open = sort_open(places, count, sorted);
+
+	while (open && (section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
+			scan_labels(elf, section, &header, sorted, nearest, open);
+	}
+	narrow_others(sorted, open);
+	pass_on(sorted, nearest, open);
 }

@@ -16,6 +16,8 @@ struct elf_place {
 	const char *name; /* NULL: no symbol. Valid as long as its Elf */
 	uint64_t begins;
 	int rank;
+	const char *label; /* elf_symbols_find_labels() */
+	uint64_t label_begins;
 	struct span span; /* the addresses of which all of this is true */
 };
 
@@ -31,5 +33,12 @@ void elf_symbols_place(const uint64_t *addresses, struct elf_place *places, uint
  * name.
  */
 void elf_symbols_find(Elf *elf, uint32_t type, struct elf_place *places, uint32_t count);
+
+/*
+ * SYMBOLIZER: for the places without a symbol, the label that assembler code has before them: the nearest symbol, if it has no
+ * size. It reaches to the next symbol, or to the end of its section. Call it for whole tables alone (SHT_SYMTAB): where functions
+ * are missing, it would reach over them.
+ */
+void elf_symbols_find_labels(Elf *elf, struct elf_place *places, uint32_t count);
 
 #endif

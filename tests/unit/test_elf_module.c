@@ -390,6 +390,42 @@ START_TEST(a_reply_has_as_many_chains_as_fit)
 }
 END_TEST
 
+/* ---- the procedure linkage table ---- */
+
+static void expect_entry(struct elf_module *module, uint64_t address, uint64_t into, const char *name)
+{
+	const struct symbolize_request request = { .kind = SYMBOLIZE_ADDRESSES,
+						   .count = 1,
+						   .offsets = { address + into } };
+	_cleanup_free_ struct symbolize_reply *reply = ask(module, &request);
+
+	ck_assert_uint_eq(reply->depths[0], 1);
+	expect_text(reply, reply->frames[0].name, reply->frames[0].name_bytes, name);
+	ck_assert_uint_eq(reply->frames[0].function_offset, into);
+	/* of this entry alone */
+	ck_assert_uint_eq(reply->before[0], into);
+	ck_assert_uint_le(reply->after[0], 16);
+}
+
+START_TEST(entries_by_the_function_that_they_lead_to)
+{
+	static const char *const names[][2] = { { "lazy", "lazy.plt" }, { "ibt", "ibt.plt" } };
+	struct elf_module *module = open_symbols(names[_i][0]);
+	_cleanup_file_ FILE *truth = fdopen(symbols_open(names[_i][1]), "re");
+	unsigned long long address;
+	unsigned int entries = 0;
+	char name[256];
+
+	while (truth && fscanf(truth, "%llx %255[^\n]", &address, name) == 2) {
+		expect_entry(module, address, 0, name);
+		expect_entry(module, address, 7, name);
+		entries++;
+	}
+	ck_assert_uint_ge(entries, 4);
+	elf_module_close(module);
+}
+END_TEST
+
 /* ---- this program ---- */
 
 struct own_id {
@@ -456,8 +492,9 @@ START_TEST(the_symbol_that_begins_last)
 
 	expect_text(reply, reply->frames[0].name, reply->frames[0].name_bytes, "disagreeing");
 	ck_assert_uint_eq(reply->frames[0].function_offset, 3);
-	/* a symbol without a size covers nothing; the symbol before it does not cover it either */
-	ck_assert_uint_eq(reply->frames[1].name_bytes, 0);
+	/* a symbol without a size is a label where neither a symbol nor DWARF knows a function */
+	expect_text(reply, reply->frames[1].name, reply->frames[1].name_bytes, "bare_label");
+	ck_assert_uint_eq(reply->frames[1].function_offset, 3);
 	elf_module_close(module);
 }
 END_TEST
@@ -681,6 +718,7 @@ SUITE(elf_module)
 	tcase_add_test(names, without_any_symbol);
 	tcase_add_test(names, packed_symbols);
 	tcase_add_test(names, a_reply_has_as_many_chains_as_fit);
+	tcase_add_loop_test(names, entries_by_the_function_that_they_lead_to, 0, 2);
 	tcase_add_test(names, own_build_id);
 	tcase_add_test(names, the_symbol_that_begins_last);
 	tcase_add_test(files, a_debug_file_by_its_build_id);

@@ -71,6 +71,10 @@ __asm__(".pushsection .text\n"
 	".size nested_outer, 8\n"
 	".type nested_sizeless, @function\n"
 	"nested_sizeless: .skip 16, 0x90\n"
+	"nested_label: .skip 4, 0x90\n"
+	".type nested_ended, @function\n"
+	"nested_ended: .skip 4, 0x90\n"
+	".size nested_ended, 2\n"
 	".popsection\n");
 
 extern const char nested_b_global[];
@@ -92,6 +96,31 @@ START_TEST(the_innermost_by_its_best_name)
 
 	for (uint64_t i = 0; i < ARRAY_SIZE(names); i++)
 		expect_one(fd, begins + i, names[i], strstr(names[i], "_b_") ? i - 2 : i);
+}
+END_TEST
+
+/* Behind a function that has ended is nothing, whatever label was before it. */
+START_TEST(a_label_reaches_to_the_next_symbol)
+{
+	_cleanup_close_ int fd = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
+	uint64_t begins = own_offset(nested_b_global) + 6, offsets[24];
+	struct elf_place places[ARRAY_SIZE(offsets)];
+	Elf *elf;
+
+	for (uint64_t i = 0; i < ARRAY_SIZE(offsets); i++)
+		offsets[i] = begins + i;
+	find(fd, offsets, places, ARRAY_SIZE(offsets), &elf);
+	elf_symbols_find_labels(elf, places, ARRAY_SIZE(offsets));
+	for (uint64_t i = 0; i < ARRAY_SIZE(offsets); i++) {
+		const char *label = i < 16 ? "nested_sizeless" : i < 20 ? "nested_label" : "";
+
+		ck_assert_str_eq(places[i].label ? places[i].label : "", label);
+		HOLDS(!*label || places[i].address - places[i].label_begins == i % 16);
+		HOLDS(i < 20 || !strcmp(places[i].name ? places[i].name : "", i < 22 ? "nested_ended" : ""));
+	}
+	ck_assert_uint_eq(places[3].span.begins, places[0].address);
+	ck_assert_uint_eq(places[3].span.ends, places[16].address);
+	elf_end(elf);
 }
 END_TEST
 
@@ -337,6 +366,7 @@ SUITE(elf_symbols)
 	tcase_set_timeout(elf, 60);
 	tcase_add_test(elf, own_functions);
 	tcase_add_test(elf, the_innermost_by_its_best_name);
+	tcase_add_test(elf, a_label_reaches_to_the_next_symbol);
 	tcase_add_test(elf, offsets_without_a_function);
 	tcase_add_test(elf, random_offsets_against_a_search);
 	tcase_add_test(elf, a_function_without_an_end);
