@@ -17,6 +17,7 @@
 #include "consumer/symbols/jit_map.h"
 #include "consumer/symbols/mapping_reader.h"
 #include "consumer/symbols/resolve.h"
+#include "consumer/symbols/vdso.h"
 #include "consumer/unwind/tables_ahead.h"
 
 #include <string.h>
@@ -1278,6 +1279,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 		return result;
 	}
 	thread->naming = (struct naming){ .spawner_socket = settings->spawner_socket,
+					  .vdso = vdso_open(),
 					  .mapped_files = &thread->files,
 					  .files = known_files_new(),
 					  .kept = thread->cache,
@@ -1609,6 +1611,7 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	file_cache_close(thread->cache);
 	mapping_reader_free(thread->reader);
 	mappings_free(thread->mappings);
+	cleanup_close(&thread->naming.vdso);
 	known_files_free(thread->naming.files);
 	name_cache_free(thread->live_naming.cache);
 	kernel_symbols_close(&thread->symbols);

@@ -540,6 +540,19 @@ static int name_file(struct run *run, uint32_t position)
 	return result;
 }
 
+/* The image is this process's own, so its symbolizer stays as credible as it was. */
+static int name_vdso(struct run *run)
+{
+	struct symbolize_module answer;
+	int result;
+
+	if (run->naming->vdso <= 0 || !supervisor_need(&run->symbolizers))
+		return 0;
+	result = symbolizer_open_module(run->symbolizers.socket, run->naming->vdso,
+					supervisor_patience(&run->symbolizers), &answer);
+	return result < 0 || !answer.readable ? result : ask_pending(run, SYMBOLIZE_NAMES, -1);
+}
+
 /* ---- JIT code ---- */
 
 /* Offsets without a name in the perf map count as ordinary anonymous memory. */
@@ -596,7 +609,9 @@ static int name_module(struct run *run, uint32_t position)
 	if (run->names_most > NAMES_BYTES_MAX)
 		run->names_most = NAMES_BYTES_MAX;
 	run->names_are_left_out = false;
-	result = module->kind == MODULE_FILE ? name_file(run, position) : name_jit(run, position);
+	result = module->kind == MODULE_FILE   ? name_file(run, position)
+		 : module->kind == MODULE_VDSO ? name_vdso(run)
+					       : name_jit(run, position);
 	if (run->names_are_left_out && !run->cut++)
 		run->first_cut = run->resolved->modules[position].path;
 	return result;
@@ -609,7 +624,7 @@ static int name_one(struct run *run, uint32_t position)
 	int result;
 
 	run->is_put_off = false;
-	if (module->kind != MODULE_FILE && module->kind != MODULE_JIT)
+	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO && module->kind != MODULE_JIT)
 		return 0;
 	if (module->was_late || is_late(run)) {
 		run->late++;

@@ -67,7 +67,7 @@ static int place_user_frame(struct resolved *resolved, const struct mappings *ma
 		offset = 0;
 		*ret_known = false;
 		result = resolved_intern_module(resolved, MODULE_ANONYMOUS, UNKNOWN_PATH, NULL, 0, &module);
-	} else if (mapping->flags & MAPPING_IS_VDSO) {
+	} else if (mapping->flags & MAPPING_IS_VDSO && mapping->begins > UINT32_MAX) {
 		offset = (int64_t)(address - mapping->begins);
 		result = resolved_intern_module(resolved, MODULE_VDSO, "[vdso]", NULL, 0, &module);
 	} else if (is_anonymous(mapping)) {

@@ -254,12 +254,12 @@ START_TEST(frames_without_a_file)
 	struct scene scene;
 
 	sample.user_frames[0] = 0x10008;
-	sample.user_frames[1] = 0x20009; /* the address before it is in the vDSO */
+	sample.user_frames[1] = 0x7fff00000009; /* the address before it is in the vDSO */
 	sample.user_frames[2] = 0x10009; /* as the caller of another frame: the same place as the leaf */
 	sample.user_frames[3] = 0x40001;
 	scene_make(&scene, &sample, 1);
 	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
-	map(&scene, 0x20000, 0x21000, 0, "", 0, MAPPING_IS_VDSO);
+	map(&scene, 0x7fff00000000, 0x7fff00001000, 0, "", 0, MAPPING_IS_VDSO);
 	map(&scene, 0x40000, 0x41000, 0, "", 99, MAPPING_NO_PATH);
 	resolve(&scene, -1);
 	expect_frame(&scene, 0, 1, "[anonymous]+0x10008", -1, MODULE_ANONYMOUS);

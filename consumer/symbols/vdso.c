@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "consumer/unwind/vdso.h"
+#include "consumer/symbols/vdso.h"
 
 #include "common/cleanup.h"
 
