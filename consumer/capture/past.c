@@ -223,11 +223,11 @@ static void add_entries(const unsigned char *entries, size_t bytes, struct captu
 
 void past_add(const struct past *past, struct capture *capture, capture_describe describe, void *user)
 {
-	unsigned char *entries = past->open + OPEN_BYTES;
 	struct block block;
 
 	for (size_t at = past->begin; at < past->end; at += block.bytes) {
 		const char *compressed = (const char *)past->bytes + at + sizeof(block);
+		unsigned char *entries = past->open + OPEN_BYTES;
 		int bytes;
 
 		memcpy(&block, past->bytes + at, sizeof(block));
