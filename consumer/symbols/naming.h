@@ -29,7 +29,7 @@ struct known_frames {
 
 struct naming {
 	int spawner_socket;
-	int vdso; /* vdso_open(); 0 or negative: its functions get no names */
+	int vdso;                          /* vdso_open(); 0 or negative: its functions get no names */
 	struct known_frames known;         /* `find` may be NULL */
 	struct mapped_files *mapped_files; /* opens mapped files */
 	struct known_files *files;         /* may be NULL */

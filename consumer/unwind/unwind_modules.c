@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "consumer/symbols/vdso.h"
 #include "consumer/unwind/unwind_modules.h"
 
 #include "common/array.h"
@@ -9,6 +8,7 @@
 #include "common/log.h"
 #include "consumer/symbolizer/runtime_sign.h"
 #include "consumer/symbols/user_shares.h"
+#include "consumer/symbols/vdso.h"
 
 #include <fcntl.h>
 #include <string.h>
