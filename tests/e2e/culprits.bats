@@ -143,6 +143,8 @@ calm() {
 	((waited * 25 < waited + ran)) && [ "$(sql "SELECT stalled_percent < 4 FROM incident_capture WHERE capture_id = $1")" = 1 ]
 }
 
+# it takes one CPU from all others
+# bats test_tags=alone
 @test "a calm capture blames nobody" {
 	local capture found=
 	load
@@ -179,6 +181,7 @@ calm() {
 	ON_CPU=0 in_cgroup other "$WORK/$first" "$WORK/first.sh"
 	began_ns=${EPOCHREALTIME/[.,]/}000
 	neighbour=$CHILD
+	go_ahead "$neighbour" -8
 	local output=$CHILD_OUTPUT
 	ON_CPU=0 in_cgroup victim "$WORK/$OWN"
 	await_log 30 fired
