@@ -5,6 +5,7 @@
  * party that was met least recently makes some: what its victim waited for it is in `victims` still.
  */
 #include "bpf/accounts.h"
+#include "bpf/budget.h"
 #include "bpf/interrupts.h"
 #include "bpf/memory_limit.h"
 #include "bpf/part.h"
@@ -34,8 +35,8 @@ struct {
 static __u32 victims_made;
 
 /*
- * So many new places each user other than root takes at once, and so many more in a second: what others have stays. Parties are
- * told by their name and cgroup, and beyond that by their name.
+ * A user other than root takes so many new places at once, and so many more in a second, because each makes what was met least
+ * recently go. A party that gets no place by its name and cgroup gets one by its name.
  */
 enum place { PLACE_VICTIM, PLACE_PARTY, PLACE_NAME };
 #define VICTIMS_AT_ONCE (VICTIMS_MAX / 4)
@@ -43,13 +44,8 @@ enum place { PLACE_VICTIM, PLACE_PARTY, PLACE_NAME };
 #define PARTIES_AT_ONCE (BLAME_MAX / 8)
 #define PARTIES_A_SECOND 64U
 
-/* By kind of place and uid: when it may take all of them at once again. LRU: a forgotten user may. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1024);
-	__type(key, __u64);
-	__type(value, __u64);
-} place_budgets SEC(".maps");
+/* By kind of place and uid. */
+struct budgets_map place_budgets SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -115,22 +111,10 @@ static __always_inline void slot_add(__u64 slots[ACCOUNT_SLOTS], __u64 number, _
 		__sync_fetch_and_add(slot, ns);
 }
 
-/* Two CPUs at once may spend the same budget: the limit need not be exact. */
 static __always_inline bool may_take(enum place kind, __u32 uid, __u32 at_once, __u32 a_second)
 {
-	const __u64 of = (__u64)kind << 32 | uid, each_ns = 1000000000ULL / a_second;
-	__u64 now_ns, full_ns, *known;
-
-	if (!uid)
-		return true;
-	now_ns = bpf_ktime_get_ns();
-	known = bpf_map_lookup_elem(&place_budgets, &of);
-	full_ns = known && *known > now_ns ? *known : now_ns;
-	if (full_ns - now_ns > (at_once - 1) * each_ns)
-		return false;
-	full_ns += each_ns;
-	bpf_map_update_elem(&place_budgets, &of, &full_ns, BPF_ANY);
-	return true;
+	return !uid || budget_spend(&place_budgets, (__u64)kind << 32 | uid, bpf_ktime_get_ns(),
+				    1000000000ULL / a_second, at_once);
 }
 
 /* Of a party that has no place yet; the current thread is of it, or has waited for it. */
@@ -707,9 +691,9 @@ static __always_inline void charge_run(struct accounted *thread, __u64 now_ns, _
 }
 
 /*
- * Of a span in which the thread was not seen to run, what it did not wait for a CPU. By the clock of the queues, as what it runs
- * and waits for them: a switch comes 8 us after the time that it is counted from, where the CPU was idle. The iterator that meets a
- * thread has CLOCK_MONOTONIC alone.
+ * Of a span in which the thread was not seen to run, what it did not wait for a CPU. It is counted by the run queue's clock, as the
+ * time on CPU and the waits for one are, so that the three add up: CLOCK_MONOTONIC is read some 8 us after the queue's clock where
+ * the CPU was idle. A thread that the iterator met first has no time of that clock, only CLOCK_MONOTONIC.
  */
 static __always_inline __u64 blocked_ns(const struct accounted *thread, __u64 clock_ns, __u64 now_ns,
 					__u64 delay_ns)

@@ -7,6 +7,7 @@
  * mm/oom_kill.c). The mark alone does not tell: a process that ends already gets it, too. The kernel sends SIGKILL for
  * other reasons as well, such as RLIMIT_CPU: without a mark, these are not told.
  */
+#include "bpf/budget.h"
 #include "bpf/memory_limit.h"
 #include "bpf/target.h"
 #include "bpf/usage.h"
@@ -16,16 +17,11 @@
 #define DELIVERED 0        /* TRACE_SIGNAL_DELIVERED */
 
 /* Each uid may have so many kills of a kind told in a second. */
-#define KILLS_A_SECOND 16ULL
-#define KILL_BUDGET_NS 1000000000ULL
+#define KILLS_A_SECOND 16U
+#define KILL_NS (1000000000ULL / KILLS_A_SECOND)
 
-/* By kind and uid: of the victim for the OOM killer, else of the killer. Value: when the budget is full again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1024);
-	__type(key, __u64);
-	__type(value, __u64);
-} kill_budgets SEC(".maps");
+/* By kind and uid: of the victim for the OOM killer, else of the killer. */
+struct budgets_map kill_budgets SEC(".maps");
 
 struct kill_scratch {
 	struct kill_record record;
@@ -89,20 +85,6 @@ static __always_inline void put_killer(struct kill_record *record, struct task_s
 	cgroup_path_tell(leader);
 }
 
-/* Two CPUs at once may spend the same budget: the limit need not be exact. */
-static __always_inline bool spend_budget(__u32 how, __u32 uid, __u64 now_ns)
-{
-	__u64 account = (__u64)how << 32 | uid, next_ns;
-	__u64 *known = bpf_map_lookup_elem(&kill_budgets, &account);
-
-	next_ns = known && *known > now_ns ? *known : now_ns;
-	if (next_ns - now_ns > KILL_BUDGET_NS - KILL_BUDGET_NS / KILLS_A_SECOND)
-		return false;
-	next_ns += KILL_BUDGET_NS / KILLS_A_SECOND;
-	bpf_map_update_elem(&kill_budgets, &account, &next_ns, BPF_ANY);
-	return true;
-}
-
 /* Three quarters of the ring are left to its other records. */
 static __always_inline void tell(void *ring, const struct kill_record *record, __u64 flags)
 {
@@ -128,7 +110,8 @@ static __noinline int note_kill(struct task_struct *victim, __u32 how)
 	record->how = how;
 	record->time_ns = now_ns;
 	record->account = BPF_CORE_READ(account, real_cred, uid.val);
-	if (!spend_budget(how, record->account, now_ns)) {
+	if (!budget_spend(&kill_budgets, (__u64)how << 32 | record->account, now_ns, KILL_NS,
+			  KILLS_A_SECOND)) {
 		count(COUNTER_KILLS_LOST);
 		return 0;
 	}
