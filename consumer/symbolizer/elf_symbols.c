@@ -123,52 +123,63 @@ static void narrow_others(struct elf_place **sorted, size_t count)
 			sorted[i - 2]->span.ends = sorted[i - 1]->span.ends;
 }
 
-static void scan_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct elf_place **sorted,
-		       size_t count)
+/* What is searched for: places by address, and of labels the nearest symbol before each. */
+struct search {
+	struct elf_place *sorted[SYMBOLIZE_BATCH];
+	struct nearest *nearest;
+	size_t count;
+};
+
+/* Takes one symbol, whose name is in the section number `names`. */
+typedef void (*symbol_take)(struct search *search, Elf *elf, const GElf_Sym *symbol, size_t names);
+
+static void each_symbol(Elf *elf, uint32_t type, struct search *search, symbol_take take)
 {
-	Elf_Data *data = elf_getdata(section, NULL);
-	size_t symbols = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
 
-	for (size_t i = 1; data && i < symbols; i++) {
+	while (search->count && (section = elf_nextscn(elf, section))) {
+		Elf_Data *data;
+		size_t symbols;
 		GElf_Sym symbol;
-		int type;
 
-		if (!gelf_getsym(data, (int)i, &symbol))
-			return;
-		type = GELF_ST_TYPE(symbol.st_info);
-		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF ||
-		    !symbol.st_size ||
-		    symbol.st_size > INT64_MAX) /* an offset in it would make the whole reply invalid */
+		if (!gelf_getshdr(section, &header) || header.sh_type != type)
 			continue;
-		offer(sorted, count, &symbol, elf, header->sh_link);
+		data = elf_getdata(section, NULL);
+		symbols = header.sh_entsize ? header.sh_size / header.sh_entsize : 0;
+		for (size_t i = 1; data && i < symbols && gelf_getsym(data, (int)i, &symbol); i++)
+			take(search, elf, &symbol, header.sh_link);
 	}
 }
 
-/* Those without a symbol, by address. Returns how many there are. */
-static size_t sort_open(struct elf_place *places, uint32_t count, struct elf_place *sorted[SYMBOLIZE_BATCH])
+static void take_function(struct search *search, Elf *elf, const GElf_Sym *symbol, size_t names)
 {
-	size_t open = 0;
+	int type = GELF_ST_TYPE(symbol->st_info);
+
+	/* of a larger size, an offset in it would make the whole reply invalid */
+	if ((type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF && symbol->st_size &&
+	    symbol->st_size <= INT64_MAX)
+		offer(search->sorted, search->count, symbol, elf, names);
+}
+
+/* Those without a symbol. */
+static struct search search_open(struct elf_place *places, uint32_t count)
+{
+	struct search search = { .count = 0 };
 
 	for (uint32_t i = 0; i < count; i++)
 		if (places[i].mapped && !places[i].name)
-			sorted[open++] = &places[i];
-	qsort(sorted, open, sizeof(sorted[0]), compare_addresses);
-	return open;
+			search.sorted[search.count++] = &places[i];
+	qsort(search.sorted, search.count, sizeof(search.sorted[0]), compare_addresses);
+	return search;
 }
 
 void elf_symbols_find(Elf *elf, uint32_t type, struct elf_place *places, uint32_t count)
 {
-	struct elf_place *sorted[SYMBOLIZE_BATCH] = { 0 };
-	Elf_Scn *section = NULL;
-	size_t open = sort_open(places, count, sorted);
+	struct search search = search_open(places, count);
 
-	while (open && (section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-
-		if (gelf_getshdr(section, &header) && header.sh_type == type)
-			scan_table(elf, section, &header, sorted, open);
-	}
-	narrow_others(sorted, open);
+	each_symbol(elf, type, &search, take_function);
+	narrow_others(search.sorted, search.count);
 }
 
 /* ---- labels ---- */
@@ -206,25 +217,15 @@ static void offer_nearest(struct elf_place **sorted, struct nearest *nearest, si
 	nearest[low] = (struct nearest){ symbol->st_value, section_ends, symbol->st_size ? NULL : name };
 }
 
-static void scan_labels(Elf *elf, Elf_Scn *table, const GElf_Shdr *header, struct elf_place **sorted,
-			struct nearest *nearest, size_t count)
+static void take_label(struct search *search, Elf *elf, const GElf_Sym *symbol, size_t names)
 {
-	Elf_Data *data = elf_getdata(table, NULL);
-	size_t symbols = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+	const char *name = elf_strptr(elf, names, symbol->st_name);
+	GElf_Shdr section;
 
-	for (size_t i = 1; data && i < symbols; i++) {
-		GElf_Sym symbol;
-		GElf_Shdr section;
-		const char *name;
-
-		if (!gelf_getsym(data, (int)i, &symbol))
-			return;
-		name = elf_strptr(elf, header->sh_link, symbol.st_name);
-		if (is_in_code(&symbol, name) && gelf_getshdr(elf_getscn(elf, symbol.st_shndx), &section) &&
-		    section.sh_flags & SHF_EXECINSTR && symbol.st_value - section.sh_addr < section.sh_size)
-			offer_nearest(sorted, nearest, count, &symbol, name,
-				      section.sh_addr + section.sh_size);
-	}
+	if (is_in_code(symbol, name) && gelf_getshdr(elf_getscn(elf, symbol->st_shndx), &section) &&
+	    section.sh_flags & SHF_EXECINSTR && symbol->st_value - section.sh_addr < section.sh_size)
+		offer_nearest(search->sorted, search->nearest, search->count, symbol, name,
+			      section.sh_addr + section.sh_size);
 }
 
 /* An address has the symbol of the one before it, if none begins between them. */
@@ -247,17 +248,11 @@ static void pass_on(struct elf_place **sorted, struct nearest *nearest, size_t c
 
 void elf_symbols_find_labels(Elf *elf, struct elf_place *places, uint32_t count)
 {
-	struct elf_place *sorted[SYMBOLIZE_BATCH] = { 0 };
 	struct nearest nearest[SYMBOLIZE_BATCH] = { { 0 } };
-	Elf_Scn *section = NULL;
-	size_t open = sort_open(places, count, sorted);
+	struct search search = search_open(places, count);
 
-	while (open && (section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
-			scan_labels(elf, section, &header, sorted, nearest, open);
-	}
-	narrow_others(sorted, open);
-	pass_on(sorted, nearest, open);
+	search.nearest = nearest;
+	each_symbol(elf, SHT_SYMTAB, &search, take_label);
+	narrow_others(search.sorted, search.count);
+	pass_on(search.sorted, nearest, search.count);
 }
