@@ -30,7 +30,7 @@
 #define OFFCPU_MIN_CAPTURING_NS 1000000U
 
 /*
- * Processes that ended within captures that are under way and still have rows of their own: 0.7 MiB. On a host
+ * Processes that ended within captures that are under way and still have rows of their own: 0.4 MiB. On a host
  * where programs begin and end without pause, or a user attacks, a walk finds more each second.
  */
 #define ENDED_KEPT_MAX 2048U

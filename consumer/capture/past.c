@@ -19,7 +19,6 @@
 struct block {
 	uint64_t newest_ns; /* when the last of them ended */
 	uint32_t bytes;     /* the whole */
-	uint32_t reserved;
 };
 
 struct entry {

@@ -507,12 +507,12 @@ static void do_due(struct store_thread *thread, enum due due)
 		follow_tables(thread);
 }
 
-/* What captures have left where they grew goes back to the kernel. */
+/* Gives back to the kernel the memory that captures under way have left free where their arrays grew. */
 static void settle_heap(struct store_thread *thread)
 {
 	uint64_t now_ns = clock_now_ns(thread->clock);
 
-	if (!store_thread_has_captures(thread) || now_ns < thread->settled_ns + SETTLE_NS)
+	if (now_ns < thread->settled_ns + SETTLE_NS || !store_thread_has_captures(thread))
 		return;
 	heap_settle();
 	thread->settled_ns = now_ns;

@@ -71,7 +71,10 @@ void store_thread_end_run(struct store_thread *thread);
 #define STORE_CAPTURES_RESERVE 2
 #define STORE_PLACES_MAX (STORE_CAPTURES_MAX + STORE_CAPTURES_RESERVE)
 
-/* The memory of all, by capture_bytes(), of one machine with so many CPUs. The captures of one owner may have the least together, whatever others have. */
+/*
+ * How much memory all captures may have together, as capture_bytes() counts it, on a machine with so many CPUs. The captures of one
+ * owner may have the least together, whatever others have.
+ */
 #define STORE_CAPTURES_BYTES_MAX(cpus) ((3UL << 20) + (512UL << 10) * (cpus))
 #define STORE_RULE_BYTES_LEAST (512U << 10) /* and of root */
 #define STORE_USER_BYTES_LEAST (STORE_RULE_BYTES_LEAST / 2)
