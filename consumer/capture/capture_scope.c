@@ -72,16 +72,17 @@ bool capture_scope_describe(void *user, const struct sample *sample, struct capt
 {
 	const struct capture_scope *scope = user;
 	const struct target_process *target = targets_find(scope->targets, sample->tgid, sample->started_ns);
-	const char *cgroup, *comm;
+	const char *cgroup, *comm = target ? targets_comm_of(target, sample->program) : NULL;
 
 	/* what a process ran before it executed the program that made it a target is not the rule's */
-	if (sample->of != SAMPLE_OF_TARGET && !(target && targets_has_run(target, sample->program)))
+	if (sample->of != SAMPLE_OF_TARGET && !comm)
 		return describe_other(scope, sample, process);
 	process->role = USAGE_OTHER;
 	if (!target)
 		return describe_unknown(scope, sample, process);
 	process->uid = target->uid;
-	comm = targets_comm_of(target, sample->program);
+	if (!comm) /* execve(2) leaves the first thread alone, whose name is the program's; the event has yet to come */
+		comm = sample->tid == sample->tgid ? sample->comm : target->comm;
 	memcpy(process->comm, comm, sizeof(process->comm));
 	cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
 	/* a cgroup that is not known yet may be known at the next sample: a counted loss is better than a guess */

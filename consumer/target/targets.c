@@ -43,7 +43,7 @@ static void keep_program(struct target_process *there)
 	if (!earlier)
 		earlier = calloc(TARGET_EARLIER, sizeof(*earlier));
 	if (!earlier)
-		return; /* its samples will have the name of the next program */
+		return; /* its samples will have the name of their thread, or of the next program */
 	memmove(earlier + 1, earlier, (TARGET_EARLIER - 1) * sizeof(*earlier));
 	earlier->program = there->program;
 	memcpy(earlier->comm, there->comm, sizeof(earlier->comm));
@@ -61,8 +61,7 @@ static void replace(struct target_process *there, const struct target_process *p
 	there->earlier = earlier;
 }
 
-/* NULL: not known. */
-static const char *find_comm(const struct target_process *process, uint32_t program)
+const char *targets_comm_of(const struct target_process *process, uint32_t program)
 {
 	if (process->program == program)
 		return process->comm;
@@ -70,18 +69,6 @@ static const char *find_comm(const struct target_process *process, uint32_t prog
 		if (process->earlier[i].program == program)
 			return process->earlier[i].comm;
 	return NULL;
-}
-
-const char *targets_comm_of(const struct target_process *process, uint32_t program)
-{
-	const char *comm = find_comm(process, program);
-
-	return comm ? comm : process->comm;
-}
-
-bool targets_has_run(const struct target_process *process, uint32_t program)
-{
-	return find_comm(process, program) != NULL;
 }
 
 int targets_put(struct targets *targets, const struct target_process *process)

@@ -63,11 +63,8 @@ void targets_leave_unseen(struct targets *targets, uint32_t walk, uint64_t now_n
 /* Returns NULL for an unknown process. Valid until the table changes. */
 const struct target_process *targets_find(const struct targets *targets, uint32_t tgid, uint64_t started_ns);
 
-/* The name of the process while it ran that program; its present name, if that is not known. */
+/* The name of the process while it ran that program; NULL if that is not known, or not yet. */
 const char *targets_comm_of(const struct target_process *process, uint32_t program);
-
-/* Whether it was a target while it ran that program, as far as is known. */
-bool targets_has_run(const struct target_process *process, uint32_t program);
 
 /* Removes the processes that stopped being targets before `before_ns`. */
 void targets_forget(struct targets *targets, uint64_t before_ns);

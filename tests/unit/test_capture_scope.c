@@ -189,6 +189,32 @@ START_TEST(samples_from_before_a_process_was_a_target)
 }
 END_TEST
 
+/* It executed a program that its event has yet to announce: the first thread has the program's name, another need not. */
+START_TEST(samples_of_a_program_before_its_event)
+{
+	struct sample sample = {
+		.tgid = 1, .tid = 1, .started_ns = 100, .of = SAMPLE_OF_TARGET, .program = 8, .comm = "next"
+	};
+	struct capture_process first = { 0 }, other = { 0 };
+	struct targets targets = { 0 };
+	struct cgroups *cgroups;
+	struct capture_scope scope = { .targets = &targets, .rule = &rule };
+
+	ck_assert_int_eq(cgroups_open(&cgroups, "/sys/fs/cgroup", -1, clock_monotonic_ns()), 0);
+	scope.cgroups = cgroups;
+	add_target(&targets, 1, "web");
+	targets.processes[0].program = 7;
+	ck_assert(capture_scope_describe(&scope, &sample, &first));
+	ck_assert_str_eq(first.comm, "next");
+	ck_assert_int_eq(first.role, USAGE_OTHER); /* the rule is of web */
+	sample.tid = 2;
+	ck_assert(capture_scope_describe(&scope, &sample, &other));
+	ck_assert_str_eq(other.comm, "web");
+	targets_free(&targets);
+	cgroups_free(cgroups);
+}
+END_TEST
+
 /* ---- on demand ---- */
 
 static bool covers(struct capture_scope *scope, uint32_t tgid, uint8_t of, const char *thread)
@@ -270,6 +296,7 @@ SUITE(capture_scope)
 	tcase_add_test(tests, single_processes_have_accounts_of_their_own);
 	tcase_add_loop_test(tests, whose_samples_are_covered, 0, ARRAY_SIZE(describe_cases));
 	tcase_add_test(tests, samples_from_before_a_process_was_a_target);
+	tcase_add_test(tests, samples_of_a_program_before_its_event);
 	tcase_add_test(tests, whoever_was_asked_for_is_covered);
 	suite_add_tcase(suite, tests);
 	return suite;
