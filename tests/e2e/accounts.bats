@@ -270,9 +270,10 @@ has_peer() {
 	finish
 	adds_up 1
 	(($(account memory) > 0))
-	[ "$(sql "SELECT 100 * ns >= 90 * (SELECT sum(ns) FROM blame WHERE wait = 'memory') FROM blame WHERE wait = 'memory' AND role = 'limit'")" = 1 ]
+	# where the machine itself has a limit, and its files fill it, that one is a second row
+	[ "$(sql "SELECT 100 * sum(ns) FILTER (WHERE role = 'limit') >= 90 * sum(ns) FROM blame WHERE wait = 'memory'")" = 1 ]
 	local where
-	where=$(sql "SELECT where_text FROM blame WHERE wait = 'memory' AND role = 'limit'")
+	where=$(sql "SELECT where_text FROM blame WHERE wait = 'memory' AND role = 'limit' ORDER BY ns DESC LIMIT 1")
 	if [[ -n ${MEMORY_CGROUP-} ]]; then
 		[[ -n $where && ${MEMORY_CGROUP##*/} == "$where"* ]]
 	else
