@@ -223,8 +223,28 @@ struct mm_struct___since_6_18 {
 	struct mm_flags_of_kernel flags;
 };
 
+/* Private to kernel/events/uprobes.c: where single-stepped instructions are, and at its begin the return trampoline. */
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
+struct return_instance {
+	unsigned long stack;
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
 struct mm_struct {
 	unsigned long flags;
+	struct uprobes_state uprobes_state;
 	struct percpu_counter rss_stat[4];
 	int map_count;
 	struct file *exe_file;
@@ -279,6 +299,7 @@ struct task_struct {
 	unsigned long min_flt;
 	unsigned long maj_flt;
 	struct mm_struct *mm;
+	struct uprobe_task *utask;
 	const struct cred *real_cred;
 	struct css_set *cgroups;
 	struct signal_struct *signal;

@@ -37,9 +37,11 @@ static __always_inline bool has_room(const struct seq_file *seq, __u64 bytes)
 	return seq->count + bytes < seq->size;
 }
 
+/* `task` is one of its threads. */
 static __always_inline bool write_process(struct seq_file *seq, struct task_struct *task, __u32 flags)
 {
 	struct mapped_record record = { .header = { RECORD_MAPPED, sizeof(record) } };
+	struct task_struct *leader = task->group_leader;
 	__u32 tgid = task->tgid;
 
 	if (!has_room(seq, sizeof(record)))
@@ -47,12 +49,12 @@ static __always_inline bool write_process(struct seq_file *seq, struct task_stru
 	if (!bpf_map_lookup_elem(&targets, &tgid))
 		flags |= MAPPED_BYSTANDER;
 	record.tgid = tgid;
-	record.started_ns = task->start_boottime;
-	record.uid = BPF_CORE_READ(task, real_cred, uid.val);
+	record.started_ns = leader->start_boottime;
+	record.uid = BPF_CORE_READ(leader, real_cred, uid.val);
 	record.mappings = BPF_CORE_READ(task, mm, map_count);
 	record.flags = flags;
 	record.program = (__u32)task->self_exec_id;
-	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
+	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), leader->comm);
 	bpf_seq_write(seq, &record, sizeof(record));
 	return true;
 }
@@ -98,6 +100,12 @@ static __always_inline bool write_with_path(struct seq_file *seq, struct mapping
 	}
 	__sync_lock_test_and_set(&scratch->busy, 0);
 	return written;
+}
+
+/* Whether the thread stands for its process: the first one does, or where it has ended (pthread_exit(3)) each of the others. */
+static __always_inline bool stands_for_process(struct task_struct *task)
+{
+	return task->pid == task->tgid || !BPF_CORE_READ(task, group_leader, mm);
 }
 
 /* Not inlined: the zeroed struct takes a third of a BPF program's 512-byte stack. */
@@ -235,7 +243,7 @@ static __noinline bool list(struct seq_file *seq, struct task_struct *task, stru
 	__u32 device;
 
 	record.tgid = task->tgid;
-	record.started_ns = task->start_boottime;
+	record.started_ns = spans->started_ns;
 	record.begins = vma->vm_start;
 	record.ends = vma->vm_end;
 	if (!file) {
@@ -274,13 +282,13 @@ int walk_mappings(struct bpf_iter__task *ctx)
 	bool full = false;
 	int error;
 
-	if (is_retired() || !task || !shared || task->pid != task->tgid)
+	if (is_retired() || !task || !shared || !stands_for_process(task))
 		return 0;
 	mm = task->mm;
 	if (!mm)
 		return 0;
 	bytes_before = seq->count;
-	spans = spans_of(task, shared);
+	spans = spans_of(task->group_leader, shared);
 	if (!spans)
 		return 0;
 	if (!is_asked_for(shared, mm))
@@ -340,7 +348,8 @@ int walk_mappings_each(struct bpf_iter__task_vma *ctx)
 	bool asked_for;
 	__u32 tgid;
 
-	if (is_retired() || !task || !vma || !shared || task->pid != task->tgid || !(vma->vm_flags & VM_EXEC))
+	if (is_retired() || !task || !vma || !shared || !(vma->vm_flags & VM_EXEC) ||
+	    !stands_for_process(task))
 		return 0;
 	mm = task->mm;
 	if (!mm)
@@ -348,11 +357,11 @@ int walk_mappings_each(struct bpf_iter__task_vma *ctx)
 	asked_for = is_asked_for(shared, mm);
 	tgid = task->tgid;
 	spans = code_spans_of(tgid);
-	if (spans && spans->started_ns == task->start_boottime &&
+	if (spans && spans->started_ns == BPF_CORE_READ(task, group_leader, start_boottime) &&
 	    (asked_for ? spans->done && spans->scan == shared->mappings_scan
 		       : spans->shown == shared->mappings_scan + 1))
 		return 0;
-	spans = spans_of(task, shared);
+	spans = spans_of(task->group_leader, shared);
 	if (!spans || is_denied_mapping(vma))
 		return 0;
 	if (!asked_for)

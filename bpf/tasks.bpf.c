@@ -145,7 +145,7 @@ static __noinline int show_process(struct bpf_iter__task *ctx, struct task_struc
 		record.flags |= TASK_IO_DELAY;
 	add_ended_threads(task, &record.usage);
 	add_reclaims(task, &record.usage);
-	record.rss_bytes = rss_bytes(task->mm);
+	record.rss_bytes = rss_bytes(mm_of_process(task));
 	if (record.pattern_id)
 		read_stalls(&record);
 	write_task(ctx->meta->seq, task, true, &record, sizeof(record));

@@ -89,6 +89,25 @@ __noinline __u64 unwind_leaf_register(__u32 number)
 	}
 }
 
+#define RETURN_PROBES_MAX 64 /* MAX_URETPROBE_DEPTH in the kernel's include/linux/uprobes.h */
+
+/* prepare_uretprobe() in kernel/events/uprobes.c: one for each call, the last call first, with the stack pointer at its begin. */
+__noinline __u64 unwind_return_probed(__u64 at)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct return_instance *instance;
+
+	if (!bpf_core_field_exists(task->utask) || !task->utask)
+		return 0;
+	instance = task->utask->return_instances;
+	for (int i = 0; i < RETURN_PROBES_MAX && instance; i++) {
+		if (instance->stack == at)
+			return instance->orig_ret_vaddr;
+		instance = instance->next;
+	}
+	return 0;
+}
+
 #define ENTRY_WORDS 64U /* of the stack, in which the return address is looked for */
 
 struct entry_search {

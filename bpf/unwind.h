@@ -63,6 +63,21 @@ static __always_inline bool unwind_may_show(const struct code_spans *spans, __u6
 	       (spans->vdso && address - spans->vdso < VDSO_BYTES_MAX);
 }
 
+/* Reads the return address at this address of the stack. Returns false if it cannot be read. */
+static __always_inline bool unwind_read_return(struct unwind_state *state, __u64 at, __u64 *ret_address)
+{
+	__u64 probed;
+
+	if (!unwind_read(state, at, ret_address))
+		return false;
+	if (!state->trampoline || *ret_address != state->trampoline)
+		return true;
+	probed = unwind_return_probed(at);
+	if (probed)
+		*ret_address = probed;
+	return true;
+}
+
 /* Unwinds one frame by rbp, on the assumption that it is a frame pointer. */
 static __always_inline bool unwind_by_frame_pointer(struct unwind_state *state)
 {
@@ -76,7 +91,7 @@ static __always_inline bool unwind_by_frame_pointer(struct unwind_state *state)
 	state->ended = UNWIND_ENDED_NO_RULE;
 	if (at % sizeof(__u64) || at - state->stack_pointer > FRAME_BYTES_MAX ||
 	    !unwind_read(state, at, &state->frame_pointer) ||
-	    !unwind_read(state, at + sizeof(__u64), &state->address))
+	    !unwind_read_return(state, at + sizeof(__u64), &state->address))
 		return false;
 	state->stack_pointer = at + 2 * sizeof(__u64);
 	state->exact = 0;
@@ -149,6 +164,23 @@ static __always_inline void unwind_frame_pointer(struct unwind_state *state, con
 		*frame_pointer = saved;
 }
 
+/* Finds the caller's address of a frame with this CFA. Returns false, and why, if it is not known. */
+static __always_inline bool unwind_caller(struct unwind_state *state, const struct unwind_rule *rule,
+					  __u64 cfa, __u64 *ret_address)
+{
+	if (rule->return_address == UNWIND_IN_REGISTER) {
+		state->ended = UNWIND_ENDED_REGISTER;
+		if (state->depth != 1)
+			return false;
+		*ret_address = unwind_leaf_register((__u32)rule->return_address_at);
+	} else if (!unwind_read_return(
+			   state, unwind_place(state, cfa, rule->return_address, rule->return_address_at),
+			   ret_address)) {
+		return false;
+	}
+	return true;
+}
+
 static __always_inline bool unwind_by_rule(struct unwind_state *state, const struct unwind_rule *rule)
 {
 	__u64 cfa, frame_pointer = state->frame_pointer, extra_at = state->extra_at, address;
@@ -166,8 +198,9 @@ static __always_inline bool unwind_by_rule(struct unwind_state *state, const str
 	} else if (rule->kind == UNWIND_CFA_PLT && state->address % PLT_ENTRY_BYTES >= (__u32)rule->cfa_add) {
 		cfa += sizeof(__u64);
 	}
-	/* a caller's frame is above, except across a signal frame, which may be on another stack */
-	if (cfa <= state->stack_pointer && !rule->is_signal && rule->kind != UNWIND_CFA_MOVED)
+	/* a caller's frame is above, except across a signal frame, which may be on another stack, or where nothing of it is on the stack */
+	if (cfa < state->stack_pointer + (rule->return_address != UNWIND_IN_REGISTER) && !rule->is_signal &&
+	    rule->kind != UNWIND_CFA_MOVED)
 		return false;
 	if (rule->extra == UNWIND_ELSEWHERE)
 		extra_at = EXTRA_LOST;
@@ -176,10 +209,16 @@ static __always_inline bool unwind_by_rule(struct unwind_state *state, const str
 	/* the lower word first, so that one block holds both */
 	if (rule->frame_pointer != UNWIND_SAME)
 		unwind_frame_pointer(state, rule, cfa, &frame_pointer);
-	if (!unwind_read(state, unwind_place(state, cfa, rule->return_address, rule->return_address_at),
-			 &address) ||
-	    !address)
+	if (!unwind_caller(state, rule, cfa, &address))
 		return false;
+	if (!address) {
+		/* the end of a stack that a program made, as for a coroutine; without the other 0, a rule may just be wrong */
+		if (!frame_pointer) {
+			state->unwinders |= UNWINDER_EH_FRAME;
+			state->ended = UNWIND_ENDED_ROOT;
+		}
+		return false;
+	}
 	state->address = address;
 	state->frame_pointer = frame_pointer;
 	state->stack_pointer = cfa;
@@ -284,7 +323,8 @@ static long unwind_up(__u32 index, struct unwind_context *context)
 	}
 	if (unwind_by_rule(state, rule))
 		return 0;
-	unwind_doubt(); /* the rule may belong to an earlier mapping of this address */
+	if (state->ended != UNWIND_ENDED_ROOT)
+		unwind_doubt(); /* the rule may belong to an earlier mapping of this address */
 	return 1;
 }
 

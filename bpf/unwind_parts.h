@@ -20,6 +20,12 @@ __u32 unwind_search_rows(__u32 page_index, __u32 at);
 __u64 unwind_leaf_register(__u32 number);
 
 /*
+ * A return probe of somebody has put its trampoline in the place of the return address at this address of the stack. Returns that
+ * one, or 0 where the kernel does not know of it.
+ */
+__u64 unwind_return_probed(__u64 at);
+
+/*
  * Moves to the caller of a frame in state->mapping, which may have code that HotSpot compiled. Returns 1; 0 if it
  * is no such code, or has a frame pointer; or -1 if no caller can be told.
  */

@@ -29,6 +29,7 @@ struct unwind_state {
 	__u64 address; /* instruction address of the next frame */
 	__u64 stack_pointer;
 	__u64 frame_pointer;
+	__u64 trampoline; /* what return probes put in the place of return addresses; 0: the process has none */
 	__u32 depth;
 	__u8 ended;     /* UNWIND_ENDED_* */
 	__u8 unwinders; /* UNWINDER_*: methods used so far */

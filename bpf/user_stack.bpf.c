@@ -37,6 +37,11 @@ static long unwind_frame_pointer_up(__u32 index, struct unwind_context *context)
 	address = state->words[word + 1];
 	if ((__s64)address <= 0)
 		return 1;
+	if (address == state->trampoline) {
+		address = unwind_return_probed(state->frame_pointer + sizeof(__u64));
+		if ((__s64)address <= 0)
+			return 1;
+	}
 	if (index >= SAMPLE_USER_FRAMES - 1) {
 		state->ended = UNWIND_ENDED_DEPTH;
 		return 1;
@@ -53,6 +58,18 @@ static long unwind_frame_pointer_up(__u32 index, struct unwind_context *context)
 	}
 	state->frame_pointer = above;
 	return 0;
+}
+
+/* Where return probes make functions of the current process return to; 0: none has probed it. */
+static __always_inline __u64 return_trampoline(void)
+{
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct xol_area *area;
+
+	if (!mm || !bpf_core_field_exists(mm->uprobes_state))
+		return 0;
+	area = mm->uprobes_state.xol_area;
+	return area ? area->vaddr : 0;
 }
 
 __noinline long user_stack_unwind(struct unwind_state *state, struct sample *slot, __u64 started_ns)
@@ -79,6 +96,7 @@ __noinline long user_stack_unwind(struct unwind_state *state, struct sample *slo
 	state->depth = 0;
 	state->ended = UNWIND_ENDED_NO_RULE;
 	state->unwinders = state->guessed = 0;
+	state->trampoline = return_trampoline();
 	if (policy.unwinding == POLICY_UNWIND_NONE) {
 		context.frames[0] = state->address;
 		slot->unwinder = 0;

@@ -117,6 +117,10 @@ $(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
 # Loads as the loader does
 $(B)/tools/verify_programs: $(call objects,$(filter-out loader/main.c,$(LOAD_SOURCES)))
 
+# Compiles tables as the symbolizer does.
+$(B)/tools/survey_rules: $(call objects,tests/tools/survey_rules.c) $(B)/product.a
+	$(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
 # It asks as `bourdon status` does.
 $(B)/tools/await_status: $(call objects,tests/tools/await_status.c) $(B)/product.a
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -ljq -o $@

@@ -43,6 +43,14 @@ static struct call_frames_saved saved_at(int64_t at)
 				 : (struct call_frames_saved){ .how = SAVED_ELSEWHERE };
 }
 
+/* glibc's vfork() keeps its return address so, because its child returns over it. */
+static struct call_frames_saved saved_in(const struct execution *execution, uint64_t number, uint64_t keeper)
+{
+	if (number != execution->common->return_register || keeper >= number)
+		return (struct call_frames_saved){ .how = SAVED_ELSEWHERE };
+	return (struct call_frames_saved){ SAVED_AT, UNWIND_IN_REGISTER, (int32_t)keeper };
+}
+
 static struct call_frames_saved saved_by(struct dwarf_bytes expression)
 {
 	struct call_frames_saved saved = { .how = SAVED_AT };
@@ -227,6 +235,9 @@ static int execute_register(struct execution *execution, uint8_t code)
 		save(execution, dwarf_bytes_uleb(bytes), (struct call_frames_saved){ .how = SAVED_SAME });
 		return true;
 	case DW_CFA_register:
+		number = dwarf_bytes_uleb(bytes);
+		save(execution, number, saved_in(execution, number, dwarf_bytes_uleb(bytes)));
+		return true;
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf: /* the second operand takes as many bytes with a sign as without */
 		number = dwarf_bytes_uleb(bytes);

@@ -101,7 +101,9 @@ static bool rule_is_valid(const struct unwind_rule *rule)
 {
 	return rule->kind < UNWIND_KINDS && rule->is_signal <= 1 &&
 	       rule->frame_pointer <= UNWIND_AT_FRAME_POINTER &&
-	       rule->return_address <= UNWIND_AT_FRAME_POINTER && rule->extra <= UNWIND_ELSEWHERE;
+	       (rule->return_address <= UNWIND_AT_FRAME_POINTER ||
+		rule->return_address == UNWIND_IN_REGISTER) &&
+	       rule->extra <= UNWIND_ELSEWHERE;
 }
 
 static bool page_is_valid(const struct unwind_page *page, const struct table_head *head)

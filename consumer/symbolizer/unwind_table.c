@@ -59,7 +59,10 @@ struct compiler {
 	Elf *elf;
 	struct segment segments[SEGMENTS_MAX];
 	size_t segments_count;
+	const char *image; /* of the file */
+	size_t image_bytes;
 	const struct segment *segment; /* of the function that is read; NULL: in none */
+	bool begins_stack;             /* the function that is read does */
 	struct range *read;            /* in the order of the section */
 	struct function *functions;
 	struct range *ranges; /* in the order of the file */
@@ -105,18 +108,52 @@ static const struct segment *segment_of(const struct compiler *compiler, uint64_
 	return NULL;
 }
 
+/*
+ * Whether its first instruction is `mov register, %rsp`. Such a function, __start_context() of glibc, has no caller: who makes a
+ * stack puts its address there, so that the stack's first function returns to it.
+ */
+static bool begins_stack(const struct compiler *compiler, uint64_t at)
+{
+	const uint8_t *code;
+
+	if (at + 3 > compiler->image_bytes)
+		return false;
+	code = (const uint8_t *)compiler->image + at;
+	return (code[0] == 0x48 || code[0] == 0x4c) && code[1] == 0x89 && (code[2] & 0xc7) == 0xc4;
+}
+
+static int add_read(struct compiler *compiler, uint64_t at, uint32_t rule)
+{
+	if (compiler->read_count == RANGES_MAX)
+		return -EFBIG;
+	if (array_make_room(compiler->read, compiler->read_count, compiler->read_room, 1U))
+		return -ENOMEM;
+	compiler->read[compiler->read_count++] = make_range(at, rule);
+	compiler->functions[compiler->functions_count - 1].count++;
+	return 0;
+}
+
 static int begin_function(void *user, uint64_t begins)
 {
+	static const struct unwind_rule root = { .kind = UNWIND_ROOT };
 	struct compiler *compiler = user;
+	uint64_t at;
+	uint32_t number;
+	int result;
 
 	compiler->segment = segment_of(compiler, begins);
 	if (!compiler->segment)
 		return 0;
+	at = begins + compiler->segment->offset;
+	compiler->begins_stack = at && begins > compiler->segment->begins && begins_stack(compiler, at);
 	if (array_make_room(compiler->functions, compiler->functions_count, compiler->functions_room, 1U))
 		return -ENOMEM;
-	compiler->functions[compiler->functions_count++] =
-		(struct function){ begins + compiler->segment->offset, compiler->read_count, 0 };
-	return 0;
+	at -= compiler->begins_stack; /* rules are found by the byte before a return address */
+	compiler->functions[compiler->functions_count++] = (struct function){ at, compiler->read_count, 0 };
+	if (!compiler->begins_stack)
+		return 0;
+	result = intern_rule(compiler, &root, &number);
+	return result ? result : add_read(compiler, at, number);
 }
 
 static int add_range(void *user, uint64_t address, const struct unwind_rule *rule)
@@ -130,17 +167,11 @@ static int add_range(void *user, uint64_t address, const struct unwind_rule *rul
 		return 0;
 	if (address >= segment->ends)
 		address = segment->ends;
+	else if (compiler->begins_stack && rule->kind != UNWIND_NONE)
+		return 0; /* the root holds from before its begin on */
 	else if (rule->kind != UNWIND_NONE)
 		result = intern_rule(compiler, rule, &number);
-	if (result < 0)
-		return result;
-	if (compiler->read_count == RANGES_MAX)
-		return -EFBIG;
-	if (array_make_room(compiler->read, compiler->read_count, compiler->read_room, 1U))
-		return -ENOMEM;
-	compiler->read[compiler->read_count++] = make_range(address + segment->offset, number);
-	compiler->functions[compiler->functions_count - 1].count++;
-	return 0;
+	return result ? result : add_read(compiler, address + segment->offset, number);
 }
 
 /* At one address, that which comes first in the section comes first. */
@@ -222,7 +253,7 @@ static int add_page(struct compiler *compiler, uint64_t begins, uint32_t first, 
 {
 	struct unwind_table *table = &compiler->table;
 	const struct range *ranges = compiler->ranges;
-	uint32_t last = first, carried;
+	uint32_t last = first, carried, cut = UINT32_MAX;
 	struct unwind_page page = { 0 };
 	struct unwind_row *rows;
 	int result;
@@ -231,8 +262,12 @@ static int add_page(struct compiler *compiler, uint64_t begins, uint32_t first, 
 		last++;
 	carried = first == last || at_of(ranges[first]) != begins;
 	page.rows = last - first + carried;
-	if (page.rows > UNWIND_CHUNK_ROWS)
-		return -EFBIG;
+	/* the largest seen, in libclang-cpp.so.14, has 1,032: what has no room there has no rule */
+	if (page.rows > UNWIND_CHUNK_ROWS) {
+		page.rows = UNWIND_CHUNK_ROWS;
+		last = first + UNWIND_CHUNK_ROWS - carried;
+		cut = last - 1;
+	}
 	if (page.rows > 1 || rule_before || !carried) {
 		result = reserve_rows(compiler, page.rows, &rows);
 		if (result < 0)
@@ -243,7 +278,7 @@ static int add_page(struct compiler *compiler, uint64_t begins, uint32_t first, 
 			*rows++ = (struct unwind_row){ 0, (__u16)rule_before };
 		for (uint32_t i = first; i < last; i++)
 			*rows++ = (struct unwind_row){ (__u16)(at_of(ranges[i]) - begins),
-						       (__u16)rule_of(ranges[i]) };
+						       (__u16)(i == cut ? 0 : rule_of(ranges[i])) };
 	} else {
 		page.rows = 0;
 	}
@@ -337,6 +372,9 @@ static int compile(struct compiler *compiler)
 	uint32_t number;
 	int result = intern_rule(compiler, &none, &number);
 
+	compiler->image = elf_rawfile(compiler->elf, &compiler->image_bytes);
+	if (!compiler->image)
+		compiler->image_bytes = 0;
 	if (!result)
 		result = find_segments(compiler);
 	if (!result && find_section(compiler->elf, &frame))

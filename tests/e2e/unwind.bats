@@ -36,6 +36,14 @@ programs() {
 		static_signal   static --kind signal
 		signal_stack    pie --kind signal-stack
 		trap            pie --kind trap
+		vfork           pie --kind vfork
+		register        pie --kind register
+		coroutine       pie --kind coroutine
+		made_stack      pie --kind made-stack
+		probed          probed
+		probed_fp       probed_fp
+		left            pie --kind left
+		leaves          pie --kind leaves
 		deep            pie --depth 200
 		reloaded        plugin --kind reloaded
 		replaced        plugin --kind replaced
@@ -56,15 +64,39 @@ signal_all() {
 	done
 }
 
+# probe_returns PROGRAM FUNCTION...: another tool's probes of the returns of these functions, in a program that starts later
+probe_returns() {
+	local function
+	[[ -e $TRACING/uprobe_events ]] || return 0
+	for function in "${@:2}"; do
+		echo "r:$PROBES/${1}_$function $WORK/$1:0x$(nm "$WORK/$1" | awk -v name="$function" '$3 == name { print $1 }')" >> "$TRACING/uprobe_events"
+	done
+	echo 1 > "$TRACING/events/$PROBES/enable"
+}
+
+probes_end() {
+	[[ ! -d $TRACING/events/$PROBES ]] || {
+		echo 0 > "$TRACING/events/$PROBES/enable"
+		echo "-:$PROBES/" >> "$TRACING/uprobe_events"
+	}
+	! mountpoint -q "$TRACING" || umount "$TRACING"
+}
+
 # take_capture: captures all programs once they have their unwind tables
 take_capture() {
-	local name program arguments
+	local name program arguments path
 	load --hz 499
 	rule targets 'comm = unwind_*' "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
+	cp "$BUILD/workloads/unwind_pie" "$WORK/unwind_probed"
+	cp "$BUILD/workloads/unwind_no_tables_fp" "$WORK/unwind_probed_fp"
+	probe_returns unwind_probed in_main level_small level_pushes
+	probe_returns unwind_probed_fp chain_descend level_large
 	# stopped meanwhile, because building tables takes CPU time
 	while read -r name program arguments; do
+		path=$BUILD/workloads/unwind_$program
+		[[ ! -e $WORK/unwind_$program ]] || path=$WORK/unwind_$program
 		# shellcheck disable=SC2086
-		start "unwind_$program" $arguments
+		start_command "$path" $arguments
 		[[ $name != forked ]] || pgrep -P "$CHILD" > "$WORK/pid.child"
 		echo "$CHILD" > "$WORK/pid.$name"
 		signal_all STOP
@@ -89,13 +121,19 @@ take_capture() {
 
 setup_file() {
 	bourdon_setup unwind
-	export WORK DB
+	TRACING=$WORK/tracing
+	PROBES=bourdon_$BASHPID
+	export WORK DB TRACING PROBES
+	mkdir "$TRACING"
+	mount -t tracefs none "$TRACING" || true # a kernel without it has no probes, either
 	cgroup_make
 	take_capture
 }
 
 teardown_file() {
 	[[ ! -e $WORK/pid.jit ]] || rm -f "/tmp/perf-$(< "$WORK/pid.jit").map"
+	children_end
+	probes_end
 	bourdon_teardown
 }
 
@@ -273,6 +311,28 @@ some_stack() {
 @test "interrupted at the first instruction of a function: that function is named" {
 	on_cpu trap "$START;in_main;$BY_POINTER;meet_traps(;trap(;(__restore_rt|$LIBC)(;on_trap(;burn_in_handler)?)?)?)?"
 	some_stack trap 'burn_in_handler$'
+}
+
+@test "a return address in a register: glibc's vfork(), and a function that spins so" {
+	every_stack off-cpu vfork "$START;in_main;$BY_POINTER;fork_often(;(_*vfork|$LIBC|_*waitpid|_*wait4)){1,3}" "$WHOLE"
+	on_cpu register "$START;in_main;$PLAIN;call_in_register(;spin_in_register)?"
+	some_stack register 'spin_in_register$'
+}
+
+@test "a stack that the program made: by makecontext(), and one that ends with a 0" {
+	on_cpu coroutine "(__start_context|$LIBC);on_made_stack;$PLAIN;burn"
+	on_cpu made_stack "on_made_stack;$PLAIN;burn"
+}
+
+@test "functions whose returns another tool probes: their callers are those without a probe" {
+	[[ -e $TRACING/uprobe_events ]] || skip 'this kernel has no probes of functions'
+	on_cpu probed "$START;in_main;$PLAIN;burn"
+	on_cpu probed_fp "$START;in_main;$PLAIN;burn" '0 root mixed'
+}
+
+@test "a process whose first thread has ended: before it was known, and after" {
+	on_cpu left "(_*clone3|$LIBC);(start_thread|$LIBC);thread_that_stays;$PLAIN;burn"
+	on_cpu leaves "(_*clone3|$LIBC);(start_thread|$LIBC);thread_that_stays;$PLAIN;burn"
 }
 
 @test "off-CPU stacks: asleep and preempted" {

@@ -273,6 +273,11 @@ static enum saved find_register(Dwarf_Frame *frame, int number, __u8 *ret_where,
 		return SAVED_ELSEWHERE;
 	if (!count)
 		return ops ? SAVED_UNDEFINED : SAVED_SAME;
+	if (count == 1 && number == 16 && ops[0].atom == DW_OP_regx && ops[0].number < 16) {
+		*ret_where = UNWIND_IN_REGISTER;
+		*ret_at = (__s32)ops[0].number;
+		return SAVED_AT;
+	}
 	if (ops[0].atom != DW_OP_call_frame_cfa)
 		return SAVED_ELSEWHERE;
 	if (count == 2 && is_base(&ops[1], &base)) {
@@ -346,13 +351,39 @@ static int add_range(struct compiler *compiler, uint64_t address, uint32_t rule)
 	return 0;
 }
 
+/* Whether the function's code begins with mov %rbx, %rsp: nobody calls it. */
+static bool begins_stack(const struct compiler *compiler, uint64_t begins)
+{
+	size_t segments, bytes;
+	const char *image = elf_rawfile(compiler->elf, &bytes);
+
+	for (size_t i = 0; !elf_getphdrnum(compiler->elf, &segments) && i < segments; i++) {
+		GElf_Phdr segment;
+
+		if (gelf_getphdr(compiler->elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+		    segment.p_flags & PF_X && begins - segment.p_vaddr < segment.p_filesz)
+			return begins - segment.p_vaddr + segment.p_offset + 3 <= bytes &&
+			       !memcmp(image + begins - segment.p_vaddr + segment.p_offset, "\x48\x89\xdc",
+				       3);
+	}
+	return false;
+}
+
 /* Adds all rules of one function; after its end there is no rule. */
 static int add_entry(void *user, uint64_t begins, uint64_t ends)
 {
+	static const struct unwind_rule root = { .kind = UNWIND_ROOT };
 	struct compiler *compiler = user;
 	uint64_t address = begins;
+	uint32_t root_number;
 	int result = 0;
 
+	if (begins_stack(compiler, begins)) {
+		result = intern_rule(compiler, &root, &root_number);
+		if (!result)
+			result = add_range(compiler, begins - 1, root_number);
+		return result ? result : add_range(compiler, ends, 0);
+	}
 	while (address < ends && !result) {
 		_cleanup_free_ Dwarf_Frame *frame = NULL;
 		Dwarf_Addr from, to;

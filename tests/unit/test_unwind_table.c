@@ -95,6 +95,12 @@ __asm__(".pushsection .text\n.p2align 5\n"
 	/* CFA by r10, rbp where rbp points to: the prologue of an aligned stack */
 	CODE("cfi_aligned", ".cfi_def_cfa 10, 0\n.cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00\n.cfi_offset 3, -24\n")
 	CODE("cfi_rbx_elsewhere", ".cfi_register 3, 12\n")
+	/* as in glibc's vfork() */
+	CODE("cfi_return_in_rdi", ".cfi_def_cfa_offset 0\n.cfi_register 16, 5\n")
+	CODE("cfi_return_nowhere", ".cfi_register 16, 49\n")
+	/* the first function of a stack that was made by hand */
+	".type cfi_begins_stack, @function\ncfi_begins_stack:\n.cfi_startproc\nmov %rbx, %rsp\n.skip 13, 0x90\n"
+	".cfi_def_cfa_offset 64\n.skip 16, 0x90\n.cfi_endproc\n.size cfi_begins_stack, . - cfi_begins_stack\n.p2align 5\n"
 	/* rbp is in another register */
 	CODE("cfi_rbp_elsewhere", ".cfi_register 6, 3\n")
 	".globl cfi_none\ncfi_none: .skip 64, 0x90\n"
@@ -103,7 +109,7 @@ __asm__(".pushsection .text\n.p2align 5\n"
 
 extern const char cfi_rsp[], cfi_rsp_pushed[], cfi_rbp[], cfi_rbx[], cfi_root[], cfi_deref[], cfi_deref_add[],
 	cfi_deref_lit[], cfi_plt[], cfi_signal[], cfi_two_registers[], cfi_rbp_elsewhere[], cfi_aligned[],
-	cfi_rbx_elsewhere[], cfi_none[];
+	cfi_rbx_elsewhere[], cfi_return_in_rdi[], cfi_return_nowhere[], cfi_begins_stack[], cfi_none[];
 
 #define AT_CFA(at) .return_address = UNWIND_AT_CFA, .return_address_at = (at)
 #define SAVED(at) .frame_pointer = UNWIND_AT_CFA, .frame_pointer_at = (at)
@@ -147,6 +153,15 @@ static const struct known_case {
 	    .cfa_offset = 8,
 	    AT_CFA(-8),
 	    .extra = UNWIND_ELSEWHERE } },
+	{ cfi_return_in_rdi,
+	  { .kind = UNWIND_CFA,
+	    .cfa_register = RSP,
+	    .return_address = UNWIND_IN_REGISTER,
+	    .return_address_at = 5 } },
+	{ cfi_return_nowhere, { .kind = UNWIND_EXPRESSION } },
+	{ cfi_begins_stack - 1, { .kind = UNWIND_ROOT } },
+	{ cfi_begins_stack, { .kind = UNWIND_ROOT } },
+	{ cfi_begins_stack + 16, { .kind = UNWIND_ROOT } },
 	{ cfi_two_registers, { .kind = UNWIND_EXPRESSION } },
 	{ cfi_rbp_elsewhere, { .kind = UNWIND_EXPRESSION } },
 	{ cfi_none + 32, { .kind = UNWIND_NONE } },
@@ -264,6 +279,10 @@ static void expect_location(Dwarf_Frame *frame, int number, uint8_t where, int32
 		HOLDS(where == UNWIND_SAME);
 		return;
 	}
+	if (where == UNWIND_IN_REGISTER) {
+		HOLDS(count == 1 && ops->atom == DW_OP_regx && (int32_t)ops->number == at);
+		return;
+	}
 	HOLDS(where != UNWIND_SAME && evaluate(ops, count, registers, cfa, &place));
 	HOLDS(place == (where == UNWIND_AT_CFA             ? cfa
 			: where == UNWIND_AT_STACK_POINTER ? registers[RSP]
@@ -271,9 +290,9 @@ static void expect_location(Dwarf_Frame *frame, int number, uint8_t where, int32
 			       (uint64_t)(int64_t)at);
 }
 
-/* Whether the rule finds a caller. */
-static bool expect_as_libdw(Dwarf_CFI *cfi, uint64_t address, const struct unwind_rule *rule,
-			    struct dice *dice)
+/* Whether the rule finds a caller. The code of an address is at `text` plus the address. */
+static bool expect_as_libdw(Dwarf_CFI *cfi, const char *text, uint64_t address,
+			    const struct unwind_rule *rule, struct dice *dice)
 {
 	_cleanup_free_ Dwarf_Frame *frame = NULL;
 	uint64_t registers[REGISTERS], cfa = 0;
@@ -291,6 +310,9 @@ static bool expect_as_libdw(Dwarf_CFI *cfi, uint64_t address, const struct unwin
 	registers[RIP] = address;
 	HOLDS(dwarf_frame_info(frame, &from, &to, &is_signal) == RIP);
 	HOLDS(!dwarf_frame_register(frame, RIP, memory, &ops, &count));
+	/* glibc's __start_context() begins with mov %rbx, %rsp; it has 26 bytes */
+	if (rule->kind == UNWIND_ROOT && memmem(text + address - 32, 35, "\x48\x89\xdc", 3))
+		return true;
 	if (rule->kind == UNWIND_ROOT || (!count && ops)) {
 		HOLDS(rule->kind == UNWIND_ROOT && !count && ops);
 		return true;
@@ -342,8 +364,9 @@ static void compare_all(const char *path, uint64_t salt)
 			uint64_t into = dice_roll(&dice) % segment.p_filesz;
 
 			all++;
-			walkable += expect_as_libdw(cfi, segment.p_vaddr + into,
-						    rule_at(&table, segment.p_offset + into), &dice);
+			walkable += expect_as_libdw(
+				cfi, elf_rawfile(elf, NULL) + segment.p_offset - segment.p_vaddr,
+				segment.p_vaddr + into, rule_at(&table, segment.p_offset + into), &dice);
 		}
 	}
 	/* the rest is padding, or has no call frame information */

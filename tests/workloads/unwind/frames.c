@@ -193,6 +193,67 @@ SOLID static void meet_traps(void)
 }
 #endif
 
+#if defined(__x86_64__)
+/*
+ * The return address is in a register while it spins, as in glibc's vfork(), where it waits. The second one goes on with a
+ * function that never returns, on a stack that ends as the ABI says (AMD64, 3.4.1): as coroutines in assembler do.
+ */
+__asm__(".pushsection .text\n"
+	".type spin_in_register, @function\n"
+	"spin_in_register:\n"
+	".cfi_startproc\n"
+	"popq %r9\n"
+	".cfi_def_cfa_offset 0\n"
+	".cfi_register 16, 9\n"
+	"movl $100000, %eax\n"
+	"1: decl %eax\n"
+	"jnz 1b\n"
+	"pushq %r9\n"
+	".cfi_def_cfa_offset 8\n"
+	".cfi_offset 16, -8\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size spin_in_register, . - spin_in_register\n"
+	".type go_on_at, @function\n"
+	"go_on_at:\n"
+	".cfi_startproc\n"
+	"xorl %ebp, %ebp\n"
+	"movq %rdi, %rsp\n"
+	"pushq $0\n"
+	"jmp *%rsi\n"
+	".cfi_endproc\n"
+	".size go_on_at, . - go_on_at\n"
+	".popsection\n");
+void spin_in_register(void);
+__attribute__((noreturn)) void go_on_at(void *stack_ends, void (*function)(void));
+
+SOLID static void call_in_register(void)
+{
+	while (!run_over)
+		spin_in_register();
+}
+#endif
+
+SOLID static void rest_in_child(void)
+{
+	const struct timespec moment = { .tv_nsec = 5000000 };
+
+	nanosleep(&moment, NULL);
+	_exit(EXIT_DONE);
+}
+
+/* The parent waits within vfork() until the child ends. */
+SOLID static void fork_often(void)
+{
+	while (!run_over) {
+		pid_t child = vfork();
+
+		if (!child)
+			rest_in_child();
+		waitpid(child, NULL, 0);
+	}
+}
+
 /* ---- the kinds of stacks ---- */
 
 struct shape {
@@ -247,6 +308,76 @@ SOLID static int in_child(const struct shape *shape, const struct run *run)
 	_exit(EXIT_DONE);
 }
 
+/* The first thread leaves, when the process is stopped and continued; the others go on. */
+SOLID static void *thread_that_stays(void *argument)
+{
+	const struct thread *thread = argument;
+
+	chain_descend(&thread->shape->chain, thread->run->depth);
+	_exit(EXIT_DONE);
+}
+
+static void on_continued(int number)
+{
+	(void)number;
+}
+
+static int in_left_thread(const struct shape *shape, const struct run *run)
+{
+	static struct thread thread;
+	const struct sigaction action = { .sa_handler = on_continued };
+	sigset_t mask;
+	pthread_t id;
+	int error;
+
+	sigaction(SIGCONT, &action, NULL);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCONT);
+	pthread_sigmask(SIG_BLOCK, &mask, NULL); /* for this thread alone to wait for */
+	thread = (struct thread){ shape, run };
+	error = pthread_create(&id, NULL, thread_that_stays, &thread);
+	if (error)
+		return -error;
+	if (strcmp(shape->kind, "left") != 0)
+		sigwaitinfo(&mask, NULL);
+	pthread_exit(NULL);
+}
+
+#define STACK_BYTES (1 << 16)
+
+static struct thread made; /* of a stack that is not the thread's own */
+
+SOLID static void on_made_stack(void)
+{
+	chain_descend(&made.shape->chain, made.run->depth);
+	_exit(EXIT_DONE);
+}
+
+static int in_coroutine(const struct shape *shape, const struct run *run)
+{
+	static char room[STACK_BYTES];
+	static ucontext_t here, there;
+
+	made = (struct thread){ shape, run };
+	getcontext(&there);
+	there.uc_stack.ss_sp = room;
+	there.uc_stack.ss_size = sizeof(room);
+	there.uc_link = &here;
+	makecontext(&there, on_made_stack, 0);
+	swapcontext(&here, &there);
+	return 0;
+}
+
+#if defined(__x86_64__)
+static int in_made_stack(const struct shape *shape, const struct run *run)
+{
+	static char room[STACK_BYTES] __attribute__((aligned(16)));
+
+	made = (struct thread){ shape, run };
+	go_on_at(room + sizeof(room), on_made_stack);
+}
+#endif
+
 #define PLAIN { level_small, level_pushes, level_large }, 3
 #define BY_FRAME_POINTER { level_alloca, level_pushes, level_realigned, level_drap }, 4
 
@@ -262,8 +393,14 @@ static const struct shape shapes[] = {
 	{ "sleep", in_main, { PLAIN, sleep_often } },
 	{ "signal", in_main, { PLAIN, meet_signals } },
 	{ "signal-stack", in_main, { PLAIN, meet_signals_elsewhere } },
+	{ "vfork", in_main, { BY_FRAME_POINTER, fork_often } },
+	{ "left", in_left_thread, { PLAIN, burn } },
+	{ "leaves", in_left_thread, { PLAIN, burn } },
+	{ "coroutine", in_coroutine, { PLAIN, burn } },
 #if defined(__x86_64__)
 	{ "trap", in_main, { BY_FRAME_POINTER, meet_traps } },
+	{ "register", in_main, { PLAIN, call_in_register } },
+	{ "made-stack", in_made_stack, { PLAIN, burn } },
 #endif
 };
 
