@@ -223,6 +223,15 @@ struct mm_struct___since_6_18 {
 	struct mm_flags_of_kernel flags;
 };
 
+/* Linux 6.4 has the number of changes, 6.14 a seqcount_t of them (eb449bd96954); both with CONFIG_PER_VMA_LOCK. */
+struct seqcount {
+	unsigned int sequence;
+};
+
+struct mm_struct___since_6_14 {
+	struct seqcount mm_lock_seq;
+};
+
 /* Private to kernel/events/uprobes.c: where single-stepped instructions are, and at its begin the return trampoline. */
 struct xol_area {
 	unsigned long vaddr;
@@ -244,6 +253,7 @@ struct uprobe_task {
 
 struct mm_struct {
 	unsigned long flags;
+	int mm_lock_seq;
 	struct uprobes_state uprobes_state;
 	struct percpu_counter rss_stat[4];
 	int map_count;

@@ -8,6 +8,7 @@
  * (walk_mappings) a mapping that is not listed is not even visited, and no process is waited for. Before, the
  * kernel visits each mapping of each process (walk_mappings_each).
  */
+#include "bpf/epoch.h"
 #include "bpf/target.h"
 
 struct path_scratch {
@@ -244,6 +245,7 @@ static __noinline bool list(struct seq_file *seq, struct task_struct *task, stru
 
 	record.tgid = task->tgid;
 	record.started_ns = spans->started_ns;
+	record.epoch = epoch_of(vma->vm_mm);
 	record.begins = vma->vm_start;
 	record.ends = vma->vm_end;
 	if (!file) {

@@ -269,7 +269,6 @@ static __always_inline bool open_write(void *ctx, struct cpu_state *state, const
 	sample->cpu = bpf_get_smp_processor_id();
 	sample->left_ns = thread->left_ns;
 	sample->woken_ns = thread->woken_ns;
-	sample->thread_state = thread->state;
 	sample->kind = SAMPLE_OFF_CPU;
 	sample->stall = thread->stall;
 	sample->lock = thread->state ? lock_awaited(task, target->started_ns) : 0;

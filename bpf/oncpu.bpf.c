@@ -100,7 +100,6 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 	slot->time_ns = now_ns;
 	slot->weight_ns = oncpu_period_ns;
 	slot->queued_ns = slot->left_ns = slot->woken_ns = 0;
-	slot->thread_state = 0;
 	slot->kind = SAMPLE_ON_CPU;
 	slot->stall = BPF_CORE_READ_BITFIELD(task, in_memstall) ? STALL_MEMORY : 0;
 	slot->kernel_depth = 0;

@@ -7,6 +7,7 @@
 #ifndef BOURDON_BPF_SAMPLE_H
 #define BOURDON_BPF_SAMPLE_H
 
+#include "bpf/epoch.h"
 #include "bpf/rebase.h"
 #include "bpf/target.h"
 #include "bpf/user_stack.h"
@@ -76,6 +77,7 @@ static __always_inline void fill_identity(struct sample *slot, struct task_struc
 	slot->tgid = task->tgid;
 	slot->tid = task->pid;
 	slot->program = (__u32)task->self_exec_id;
+	slot->epoch = epoch_of(task->mm);
 	bpf_get_current_comm(slot->comm, sizeof(slot->comm));
 }
 

@@ -5,6 +5,7 @@
 #include "consumer/capture/pressure.h"
 #include "consumer/control.h"
 #include "consumer/store/store_thread.h"
+#include "consumer/symbols/held_files.h"
 #include "consumer/watch/grant_queue.h"
 #include "consumer/watch/watches.h"
 
@@ -32,7 +33,7 @@ enum {
 	STORE_THREAD = 24,
 	MAPPING_READER = 2,
 	DESCRIPTOR_RESERVE = CAPTURES + GRANTS + DRAINING_THREAD + CLIENTS + STORE_THREAD + MAPPING_READER +
-			     (int)WATCHES_CLOSING_MAX,
+			     (int)HELD_MAX + (int)WATCHES_CLOSING_MAX,
 };
 
 /* What the daemon opens at its start has the lowest numbers; there are less than a hundred. */

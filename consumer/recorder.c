@@ -202,6 +202,9 @@ static void drain(const struct recorder *recorder, const struct active *active)
 
 	bound(recorder, active);
 	capture_drain(active->capture, capture_scope_describe, &scope);
+	if (active->capture->has_moved)
+		store_thread_follow_mappings(recorder->store);
+	active->capture->has_moved = false;
 }
 
 static void read_past(struct recorder *recorder)

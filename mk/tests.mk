@@ -65,6 +65,8 @@ UNWIND_frame_pointers = $(FRAME_POINTERS)
 UNWIND_no_tables = -fno-asynchronous-unwind-tables -fno-unwind-tables -g0
 UNWIND_no_tables_fp = $(UNWIND_no_tables) $(FRAME_POINTERS)
 UNWIND_plugin_b = -DPLUGIN_ROOM=3000
+UNWIND_turn_first = -DPLUGIN_LEAF=first_burn
+UNWIND_turn_other = -DPLUGIN_LEAF=other_burn
 UNWIND_lazy = -fcf-protection=none -Wl,-z,lazy -Wl,-rpath,'$$ORIGIN'
 UNWIND_lazy_ibt = -fcf-protection=full -Wl,-z,lazy -Wl,-z,ibtplt -Wl,-rpath,'$$ORIGIN'
 UNWIND_objects = -lstdc++
@@ -72,6 +74,8 @@ UNWIND_honest = -Wl,-rpath,'$$ORIGIN'
 UNWIND_SOURCE_plugin = plugin.c
 UNWIND_SOURCE_plugin_a = plugin_library.c
 UNWIND_SOURCE_plugin_b = plugin_library.c
+UNWIND_SOURCE_turn_first = plugin_library.c
+UNWIND_SOURCE_turn_other = plugin_library.c
 UNWIND_SOURCE_lazy = lazy.c
 UNWIND_SOURCE_lazy_ibt = lazy.c
 UNWIND_SOURCE_jit = jit.c
@@ -89,8 +93,8 @@ $(UNWIND:%=$(B)/workloads/unwind_%): $(B)/workloads/unwind_%: $(wildcard $(UNWIN
 
 $(B)/workloads/unwind_lazy $(B)/workloads/unwind_lazy_ibt: $(B)/workloads/unwind_lazy_library.so
 $(B)/workloads/unwind_honest: $(B)/workloads/unwind_honest_library.so
-$(B)/workloads/unwind_plugin: | $(B)/workloads/unwind_plugin_a.so $(B)/workloads/unwind_plugin_b.so
-UNWIND_LIBRARIES = $(addprefix $(B)/workloads/unwind_,lazy_library.so honest_library.so plugin_a.so plugin_b.so)
+$(B)/workloads/unwind_plugin: | $(addprefix $(B)/workloads/unwind_,plugin_a.so plugin_b.so turn_first.so turn_other.so)
+UNWIND_LIBRARIES = $(addprefix $(B)/workloads/unwind_,lazy_library.so honest_library.so plugin_a.so plugin_b.so turn_first.so turn_other.so)
 $(UNWIND_LIBRARIES): $(B)/workloads/unwind_%.so: $(wildcard $(UNWIND_PATH)/*)
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(UNWIND_CFLAGS) -fPIC $(UNWIND_$*) -shared -Wl,-soname,$(@F) \

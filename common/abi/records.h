@@ -250,6 +250,8 @@ struct mapping_record {
 	__u32 device_minor;
 	__u32 flags;      /* MAPPING_* */
 	__u32 path_bytes; /* 0: anonymous or MAPPING_NO_PATH. The NUL is neither counted nor sent */
+	__u32 epoch; /* mm_struct.mm_lock_seq: differs after each change of mappings; 0: the kernel has none */
+	__u32 reserved;
 };
 
 /*
@@ -305,7 +307,7 @@ ABI_SIZE(mapped_record, 48);
 ABI_CHECK(mapped_record, comm, 32);
 ABI_SIZE(cgroup_record, 32);
 ABI_CHECK(cgroup_record, cgroup_id, 8);
-ABI_SIZE(mapping_record, 64);
+ABI_SIZE(mapping_record, 72);
 ABI_CHECK(mapping_record, path_bytes, 60);
 
 #endif

@@ -32,6 +32,7 @@
 #define UNWIND_ENDED_EXPRESSION 6U /* the CFA expression does not fit into the tables */
 #define UNWIND_ENDED_REGISTER 7U   /* the CFA needs a register that is unknown in a caller */
 #define UNWIND_ENDED_POLICY 8U     /* root's policy limits unwinding */
+#define UNWIND_ENDED_CHANGED 9U /* the consumer's: something else was mapped at the address before or since */
 
 /*
  * A kernel frame below 2^30 is an offset from _text. Modules, BPF programs and trampolines are numbered
@@ -84,12 +85,12 @@ struct sample {
 	__u32 tgid;
 	__u32 tid;
 	__u32 pattern_id;
-	__u32 thread_state; /* task_struct.__state when it left the CPU; 0: runnable */
-	__u8 kind;          /* SAMPLE_* */
-	__u8 stall;         /* STALL_* bits; for an interval, of its blocked part */
-	__u8 unwinder;      /* UNWINDER_* bits used for the user frames */
-	__u8 user_ended;    /* UNWIND_ENDED_* */
-	__u8 of;            /* SAMPLE_OF_* */
+	__u32 epoch;     /* of its address space, as mapping_record.epoch; 0: not known */
+	__u8 kind;       /* SAMPLE_* */
+	__u8 stall;      /* STALL_* bits; for an interval, of its blocked part */
+	__u8 unwinder;   /* UNWINDER_* bits used for the user frames */
+	__u8 user_ended; /* UNWIND_ENDED_* */
+	__u8 of;         /* SAMPLE_OF_* */
 	__u8 has_waker_stack; /* of an interval, 1: the next slot is a SAMPLE_WAKER with its left_ns and woken_ns */
 	__u8 reserved[2];
 	__s16 kernel_depth; /* number of frames, or a negative errno */

@@ -291,7 +291,8 @@ static bool is_row(const void *user, uint32_t position)
 	const struct capture_row *there = &wanted->capture->rows[position], *row = wanted->row;
 
 	return there->process == row->process && there->stack == row->stack && there->tid == row->tid &&
-	       there->second == row->second && there->kind == row->kind && there->stall == row->stall;
+	       there->second == row->second && there->kind == row->kind && there->stall == row->stall &&
+	       there->epoch == row->epoch;
 }
 
 /* A new row is added only if there are fewer than `most`. */
@@ -299,8 +300,8 @@ static int add_row(struct capture *capture, const struct capture_row *row, uint3
 {
 	struct wanted_row wanted = { capture, row };
 	uint32_t hash = hash_bytes((uint32_t[]){ row->process, row->stack, row->tid, (uint32_t)row->second,
-						 (uint32_t)row->kind << 8 | row->stall },
-				   5 * sizeof(uint32_t));
+						 (uint32_t)row->kind << 8 | row->stall, row->epoch },
+				   6 * sizeof(uint32_t));
 	uint32_t found = hash_index_find(&capture->rows_index, hash, is_row, &wanted);
 	int result;
 
@@ -561,6 +562,24 @@ static int add_sample_of_other(const struct draining *draining, struct capture_r
 		       : add_event(draining, position, draining->sample->time_ns, draining->sample->time_ns);
 }
 
+/*
+ * The epoch that the sample's row has. A process that changes its mappings all the time would have a row for each sample: of the
+ * rest nobody knows.
+ */
+static uint32_t epoch_of_row(struct capture *capture, uint32_t position, uint32_t epoch)
+{
+	struct capture_process *process = &capture->processes[position];
+
+	if (epoch == process->epoch)
+		return epoch;
+	if (process->epochs == CAPTURE_EPOCHS)
+		return 0;
+	capture->has_moved |= process->epochs && process->role == USAGE_TARGET;
+	process->epochs++;
+	process->epoch = epoch;
+	return epoch;
+}
+
 static int add_sample(const struct draining *draining, uint32_t process)
 {
 	struct capture *capture = draining->capture;
@@ -571,6 +590,7 @@ static int add_sample(const struct draining *draining, uint32_t process)
 				   .stall = sample->stall,
 				   .second = second_of(capture, sample->time_ns),
 				   .samples = 1,
+				   .epoch = epoch_of_row(capture, process, sample->epoch),
 				   .weight_ns = sample->weight_ns };
 	uint32_t position;
 	int result;

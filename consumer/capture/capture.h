@@ -76,6 +76,7 @@ struct capture_process {
 	uint32_t uid;
 	char comm[ABI_COMM_BYTES]; /* of the group leader */
 	const char *cgroup;        /* path, of shared_text.h, or NULL */
+	uint32_t epoch, epochs; /* of the last sample (abi.h), and how often it was another one than before */
 	/* USAGE_TARGET: the rule applies to it. Else USAGE_OTHER or USAGE_KERNEL: it has samples on CPU alone */
 	enum usage_role role;
 };
@@ -95,8 +96,12 @@ struct capture_row {
 	uint8_t kind, stall;
 	int32_t second;   /* relative to the trigger */
 	uint32_t samples; /* samples, or intervals that ended in that second */
+	uint32_t epoch;   /* of the address space (abi.h); 0: not known, or of several */
 	uint64_t weight_ns;
 };
+
+/* Of a process: rows of different epochs are apart until then. */
+#define CAPTURE_EPOCHS 64U
 
 /*
  * When a sample of a row was, on which CPU; or when an interval off CPU began and ended. Milliseconds from the begin of
@@ -180,7 +185,8 @@ struct capture {
 	struct expectation expected;
 	uint64_t losses[LOSS_REASONS];
 	int64_t capture_id; /* set by the store thread: the row in the database, or 0 */
-	size_t bytes_most;  /* of capture_bytes(): beyond, only what is there grows. The recorder sets it */
+	bool has_moved; /* a target's samples have another epoch than those before; the recorder takes it off */
+	size_t bytes_most; /* of capture_bytes(): beyond, only what is there grows. The recorder sets it */
 };
 
 /*

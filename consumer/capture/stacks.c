@@ -111,6 +111,26 @@ int stacks_intern_look(struct stacks *stacks, uint32_t process, const int32_t *f
 	return intern(stacks, &stack, wide, ret_stack);
 }
 
+int stacks_add_seen(struct stacks *stacks, uint32_t position, uint32_t sighting, uint32_t *ret_stack)
+{
+	struct stack stack = stacks->stacks[position];
+	uint32_t depth = (uint32_t)stack.kernel_depth + stack.user_depth;
+
+	if (stacks->frames_count + depth > FRAMES_KEPT_MAX)
+		return -ENOSPC;
+	if (array_make_room(stacks->stacks, stacks->count, stacks->room, 1U) ||
+	    array_make_room(stacks->frames, stacks->frames_count, stacks->frames_room, depth))
+		return -ENOMEM;
+	memcpy(stacks->frames + stacks->frames_count, stacks->frames + stack.first,
+	       depth * sizeof(*stacks->frames));
+	stack.first = stacks->frames_count;
+	stack.sighting = sighting;
+	stacks->frames_count += depth;
+	stacks->stacks[stacks->count] = stack;
+	*ret_stack = stacks->count++;
+	return 0;
+}
+
 void stacks_settle(struct stacks *stacks)
 {
 	hash_index_free(&stacks->index);

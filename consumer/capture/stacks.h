@@ -20,7 +20,14 @@ struct stack {
 	uint8_t ended;    /* UNWIND_ENDED_*: why the user frames end; 0 without user frames */
 	bool truncated;   /* some frames are missing */
 	uint32_t hash;
+	/*
+	 * The scan that tells what its addresses were (mappings_sighting()), STACK_OF_NO_SCAN where that is not known and something
+	 * was replaced, or 0: what is mapped there now
+	 */
+	uint32_t sighting;
 };
+
+#define STACK_OF_NO_SCAN UINT32_MAX
 
 /* Kernel frames are sign-extended offsets from _text, user frames virtual addresses. */
 struct stacks {
@@ -44,6 +51,9 @@ int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *
 /* The same of a look's kernel frames, innermost first. */
 int stacks_intern_look(struct stacks *stacks, uint32_t process, const int32_t *frames, uint32_t depth,
 		       uint32_t *ret_stack);
+
+/* Adds a stack of the same frames, as that scan saw them. 0, -ENOSPC at the limit of frames, or -ENOMEM. */
+int stacks_add_seen(struct stacks *stacks, uint32_t position, uint32_t sighting, uint32_t *ret_stack);
 
 /* Gives back the memory that only adding needs: an equal stack would not be found any more. */
 void stacks_settle(struct stacks *stacks);

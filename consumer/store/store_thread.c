@@ -35,6 +35,9 @@
  */
 #define FOLLOW_UP_FIRST_NS (CLOCK_SECOND_NS / 4)
 #define FOLLOW_UP_FACTOR 4U
+#define SCAN_MOVED_NS                                                                                        \
+	(CLOCK_SECOND_NS /                                                                                   \
+	 4) /* after mappings changed that are captured, which some processes do all the time */
 #define SCAN_AGAIN_NS CLOCK_SECOND_NS /* after a scan that could not do all */
 /*
  * While processes are young, or a capture is under way, the store thread looks so often at whether stacks led to addresses
@@ -141,6 +144,7 @@ struct store_thread {
 	struct metrics metrics;
 	uint64_t live_rest_ns; /* until then, live seconds get no new names */
 	struct mappings *mappings;
+	struct held_files held;
 	struct mapped_files files;
 	struct file_cache *cache;
 	struct unwind_tables *tables;
@@ -392,6 +396,7 @@ static void forget_mappings(struct store_thread *thread)
 		thread->older_due_ns = now_ns + OLDER_NS;
 	}
 	mappings_forget(thread->mappings, SECONDS_REMEMBERED);
+	held_files_sweep(&thread->held);
 }
 
 /* Looks become rare where scans find nothing: what stacks lead to is garbage, perhaps. */
@@ -619,7 +624,7 @@ static void note_stored(struct store_thread *thread, const struct capture *captu
 }
 
 /* Returns the text, which the caller frees; NULL without memory. */
-static char *make_live_text(struct store_thread *thread, const struct capture *capture)
+static char *make_live_text(struct store_thread *thread, struct capture *capture)
 {
 	uint64_t began_ns = clock_now_ns(thread->clock), rest_ns;
 	bool asks = began_ns >= thread->live_rest_ns;
@@ -1251,7 +1256,8 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 					    .of_users = STORE_CAPTURES_ASKED_MAX,
 					    .reserve = STORE_CAPTURES_RESERVE };
 	thread->files = (struct mapped_files){ .grant_socket = settings->where->grant_socket,
-					       .own_counters = settings->own_counters };
+					       .own_counters = settings->own_counters,
+					       .held = &thread->held };
 	/* no long wait before the thread runs: the signals that end the daemon are blocked */
 	atomic_init(&thread->give_up_ns, clock_now_ns(thread->clock) + OPEN_PATIENCE_NS);
 	announce_open(&thread->announcer, settings->journal_socket, settings->where->state_dir,
@@ -1488,6 +1494,11 @@ void store_thread_want_mappings(struct store_thread *thread)
 	want_scan(thread, clock_now_ns(thread->clock) + SCAN_SOON_NS);
 }
 
+void store_thread_follow_mappings(struct store_thread *thread)
+{
+	want_scan(thread, clock_now_ns(thread->clock) + SCAN_MOVED_NS);
+}
+
 void store_thread_note_process(struct store_thread *thread)
 {
 	pthread_mutex_lock(&thread->lock);
@@ -1610,6 +1621,7 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	unwind_tables_close(thread->tables);
 	file_cache_close(thread->cache);
 	mapping_reader_free(thread->reader);
+	held_files_close(&thread->held);
 	mappings_free(thread->mappings);
 	cleanup_close(&thread->naming.vdso);
 	known_files_free(thread->naming.files);

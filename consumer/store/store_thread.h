@@ -145,6 +145,9 @@ char *store_thread_live_text(struct store_thread *thread);
 /* Asks for a scan of the mappings soon, within what scans may cost. */
 void store_thread_want_mappings(struct store_thread *thread);
 
+/* The same because mappings of a target have changed, as they may do all the time. */
+void store_thread_follow_mappings(struct store_thread *thread);
+
 /* The same because a target has begun, or executed a program: it has yet to map its libraries, which is looked out for. */
 void store_thread_note_process(struct store_thread *thread);
 

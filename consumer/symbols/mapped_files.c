@@ -189,14 +189,32 @@ static int open_by_grants(struct mapped_files *files, const struct mappings *map
 	return fd;
 }
 
+static int open_held(const struct mapped_files *files, const struct mapped_file *file, struct stat *ret_at)
+{
+	_cleanup_close_ int fd = held_files_open(files->held, file);
+	int result = fd < 0 ? fd : check_mapped(fd, file, false, ret_at);
+
+	return result < 0 ? result : TAKE_FD(fd);
+}
+
 int mapped_files_open(struct mapped_files *files, const struct mappings *mappings, struct mapped_file *file,
 		      uint64_t deadline_ns, struct stat *ret_at)
 {
 	int fd = open_by_path(file, ret_at);
+	bool by_path = fd >= 0;
 
 	files->asked = false;
-	if (fd < 0)
-		fd = open_by_grants(files, mappings, file, deadline_ns, ret_at);
+	if (fd < 0 && files->held)
+		fd = open_held(files, file, ret_at);
+	if (fd >= 0) {
+		file->is_put_off = false;
+		if (by_path && files->held)
+			held_files_add(files->held, file, fd, false);
+		return fd;
+	}
+	fd = open_by_grants(files, mappings, file, deadline_ns, ret_at);
+	if (fd >= 0 && files->held)
+		held_files_add(files->held, file, fd, true);
 	if (fd == -EBUSY && !file->is_put_off)
 		own_count(files->own_counters, OWN_FILES_DEFERRED);
 	file->is_put_off = fd == -EBUSY;

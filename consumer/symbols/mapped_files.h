@@ -11,16 +11,18 @@
 #include "common/log.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/symbols/grant_shares.h"
+#include "consumer/symbols/held_files.h"
 #include "consumer/symbols/mappings.h"
 
 #include <sys/stat.h>
 
-/* The caller sets the two pointers; the rest starts as zeros. */
+/* The caller sets the pointers; the rest starts as zeros. */
 struct mapped_files {
 	const char *grant_socket;          /* not copied; NULL: never ask bourdon-grant */
 	struct own_counters *own_counters; /* counts the requests */
-	uint64_t pause_until_ns;           /* CLOCK_MONOTONIC: no requests before this, after a failure */
-	uint64_t busy_pause_ns; /* the last pause, because bourdon-grant was asked too often, or 0 */
+	struct held_files *held; /* NULL: no file is held; of the same mappings as those that are passed */
+	uint64_t pause_until_ns; /* CLOCK_MONOTONIC: no requests before this, after a failure */
+	uint64_t busy_pause_ns;  /* the last pause, because bourdon-grant was asked too often, or 0 */
 	bool absent;
 	bool asked; /* whether the last mapped_files_open() sent a request */
 	struct grant_shares shares;
@@ -28,7 +30,7 @@ struct mapped_files {
 };
 
 /*
- * Opens the file for reading, only if it is the mapped one: its path may lead to a newer version or, in a
+ * Opens the file for reading, or the one that is held, only if it is the mapped one: its path may lead to a newer version or, in a
  * container, to an unrelated file. Requests to bourdon-grant end at `deadline_ns` (CLOCK_MONOTONIC). Returns
  * the descriptor, which the caller closes, and sets *ret_at; or returns -errno: -EBUSY if the request has to
  * wait, so that the caller opens the file later.

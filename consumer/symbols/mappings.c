@@ -2,8 +2,10 @@
 #include "consumer/symbols/mappings.h"
 
 #include "common/array.h"
+#include "common/clock.h"
 #include "common/hash_index.h"
 #include "common/process_index.h"
+#include "consumer/symbols/mapping_history.h"
 #include "consumer/symbols/user_shares.h"
 
 #include <string.h>
@@ -18,12 +20,13 @@
 #define FILES_MAX 32768U
 /* of all files together: limits a process that maps a file under 60,000 names */
 #define PATH_BYTES_MAX (8UL << 20)
+#define HISTORIES_MAX 128U /* 230 KiB */
 
 /* The part of each of these limits that one user can have; and the part of all processes with many mappings. */
 #define SHARE_OF(limit) ((limit) / 2)
 #define SHARE_OF_MANY(limit) ((limit) / 8)
 
-enum share { SHARE_MAPPINGS, SHARE_FILES, SHARE_PATHS };
+enum share { SHARE_MAPPINGS, SHARE_FILES, SHARE_PATHS, SHARE_HISTORIES };
 
 /* A scan, which may be read in slices: the kernel goes on with its list of processes. */
 struct scan {
@@ -40,6 +43,7 @@ struct mappings {
 	uint32_t count, room;
 	struct process_index by_process;
 	uint32_t mappings_count, of_many; /* of all processes, and of those with many mappings */
+	uint32_t histories;
 	struct mapped_file **files;
 	uint32_t files_count, files_room;
 	struct hash_index by_file;
@@ -134,18 +138,6 @@ static struct mapped_file *intern_file(struct mappings *mappings, const struct m
 	return file;
 }
 
-void mappings_hold(struct mapped_file *file)
-{
-	if (file)
-		file->users++;
-}
-
-void mappings_drop(struct mapped_file *file)
-{
-	if (file)
-		file->users--; /* sweep_files() frees it: the index holds positions */
-}
-
 static void sweep_files(struct mappings *mappings)
 {
 	uint32_t kept = 0;
@@ -199,7 +191,8 @@ static struct mapped_process *add_process(struct mappings *mappings, uint32_t tg
 static void free_process(struct mapped_process *process)
 {
 	for (uint32_t i = 0; i < process->count; i++)
-		mappings_drop(process->mappings[i].file);
+		mapping_drop_file(process->mappings[i].file);
+	mapping_history_free(process->history);
 	free(process->mappings);
 }
 
@@ -235,6 +228,51 @@ static uint32_t lower_bound(const struct mapped_process *process, uint64_t addre
 	return array_partition_point(process->count, i, mapping_ends(&process->mappings[i]) <= address);
 }
 
+/* Whether an address in both is of another file, or of another place in it. Code that is made at run time is like other such code. */
+static bool differs(const struct mapping *old, const struct mapping *mapping)
+{
+	if (mapping->flags & MAPPING_NO_PATH && !mapping->file)
+		return false; /* it may be the same file */
+	return old->file != mapping->file ||
+	       (old->file && old->begins - old->file_offset != mapping->begins - mapping->file_offset);
+}
+
+static void make_history(struct mappings *mappings, struct mapped_process *process)
+{
+	struct user_share *share = user_shares_of(&mappings->shares, process->uid);
+
+	if (mappings->histories == HISTORIES_MAX || share->used[SHARE_HISTORIES] == SHARE_OF(HISTORIES_MAX))
+		return;
+	process->history = calloc(1, sizeof(*process->history));
+	if (!process->history)
+		return;
+	mappings->histories++;
+	share->used[SHARE_HISTORIES]++;
+	/* the list before this one */
+	mapping_history_see(process->history,
+			    &(struct mapping_sighting){ process->epoch, process->program, process->listed,
+							mappings->current->from - 1 });
+}
+
+/* Takes over the hold of the file of a mapping that another one replaces. */
+static void replace(struct mappings *mappings, struct mapped_process *process, const struct mapping *old,
+		    const struct mapping *mapping)
+{
+	if (!differs(old, mapping)) {
+		mapping_drop_file(old->file);
+		return;
+	}
+	process->changed_ns = clock_monotonic_ns();
+	if (!process->changed_slice)
+		process->changed_slice = mappings->slice;
+	if (!process->history)
+		make_history(mappings, process);
+	if (process->history)
+		mapping_history_keep(process->history, old);
+	else
+		mapping_drop_file(old->file);
+}
+
 /* Inserts a mapping and removes those it overlaps, which no longer exist. */
 static bool insert_mapping(struct mappings *mappings, struct mapped_process *process,
 			   const struct mapping *mapping)
@@ -242,7 +280,7 @@ static bool insert_mapping(struct mappings *mappings, struct mapped_process *pro
 	uint32_t first = lower_bound(process, mapping->begins), last = first, before = process->count;
 
 	while (last < process->count && process->mappings[last].begins < mapping_ends(mapping))
-		mappings_drop(process->mappings[last++].file);
+		replace(mappings, process, &process->mappings[last++], mapping);
 	if (first == last) {
 		if (!may_have_mapping(mappings, process) ||
 		    array_make_room(process->mappings, process->count, process->room, 1U))
@@ -386,6 +424,11 @@ static void end_list(struct mappings *mappings)
 
 	if (process) {
 		process->listed = scan->from;
+		process->epoch = process->epoch_list == scan->from ? process->epoch_of_list : 0;
+		if (process->history)
+			mapping_history_see(process->history,
+					    &(struct mapping_sighting){ process->epoch, process->program,
+									scan->from, mappings->slice });
 		if (process->room > ROOM_KEPT)
 			array_fit(process->mappings, process->count, process->room);
 	}
@@ -431,6 +474,8 @@ static void describe(struct mappings *mappings, struct mapped_process *process,
 		count_mappings(mappings, process, before);
 	}
 	process->uid = record->uid;
+	if (process->program != record->program)
+		process->epoch = 0; /* of another address space */
 	process->program = record->program;
 	process->in_kernel = record->mappings;
 	memcpy(process->comm, record->comm, sizeof(process->comm) - 1);
@@ -492,6 +537,12 @@ static void add_record(struct mappings *mappings, const struct mapping_record *r
 	if (!process)
 		return;
 	begin_list(mappings, process);
+	if (process->epoch_list != mappings->current->from) {
+		process->epoch_list = mappings->current->from;
+		process->epoch_of_list = record->epoch;
+	} else if (process->epoch_of_list != record->epoch) {
+		process->epoch_of_list = 0;
+	}
 	known = find_known(process, record);
 	if (known && record->flags & MAPPING_NO_PATH) {
 		known->slice = mappings->slice;
@@ -509,7 +560,7 @@ static void add_record(struct mappings *mappings, const struct mapping_record *r
 		forget_exe(mappings, process);
 	if (!insert_mapping(mappings, process, &mapping)) {
 		mappings->dropped++;
-		mappings_drop(mapping.file);
+		mapping_drop_file(mapping.file);
 		return;
 	}
 	if (mapping.file)
@@ -619,9 +670,15 @@ uint32_t mappings_slice(const struct mappings *mappings)
 static void share_out(struct mappings *mappings)
 {
 	user_shares_clear(&mappings->shares);
-	mappings->mappings_count = mappings->of_many = 0;
-	for (uint32_t i = 0; i < mappings->count; i++)
-		count_mappings(mappings, &mappings->processes[i], 0);
+	mappings->mappings_count = mappings->of_many = mappings->histories = 0;
+	for (uint32_t i = 0; i < mappings->count; i++) {
+		const struct mapped_process *process = &mappings->processes[i];
+
+		count_mappings(mappings, process, 0);
+		mappings->histories += process->history != NULL;
+		user_shares_of(&mappings->shares, process->uid)->used[SHARE_HISTORIES] += process->history !=
+											  NULL;
+	}
 }
 
 void mappings_grow_older(struct mappings *mappings)
@@ -633,7 +690,8 @@ size_t mappings_bytes(const struct mappings *mappings)
 {
 	return mappings->count * sizeof(*mappings->processes) +
 	       mappings->mappings_count * sizeof(struct mapping) +
-	       mappings->files_count * sizeof(struct mapped_file) + mappings->path_bytes;
+	       mappings->files_count * sizeof(struct mapped_file) + mappings->path_bytes +
+	       mappings->histories * sizeof(struct mapping_history);
 }
 
 uint32_t mappings_fresh(const struct mappings *mappings)
@@ -661,18 +719,67 @@ void mappings_forget(struct mappings *mappings, unsigned int age)
 	sweep_files(mappings);
 }
 
+static const struct mapping *mapping_of(const struct mapped_process *process, uint64_t address)
+{
+	uint32_t found = lower_bound(process, address);
+
+	return found == process->count || process->mappings[found].begins > address
+		       ? NULL
+		       : &process->mappings[found];
+}
+
 const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
 				    uint64_t address)
 {
 	const struct mapped_process *process = find_process(mappings, tgid, started_ns);
-	uint32_t found = process ? lower_bound(process, address) : 0;
 
-	if (!process || found == process->count || process->mappings[found].begins > address)
-		return NULL;
-	return &process->mappings[found];
+	return process ? mapping_of(process, address) : NULL;
 }
 
-/* Whether the process still maps the file where it did. */
+const struct mapped_process *mappings_changed(const struct mappings *mappings, uint32_t tgid,
+					      uint64_t started_ns, uint64_t since_ns)
+{
+	const struct mapped_process *process = find_process(mappings, tgid, started_ns);
+
+	return process && process->changed_slice && process->changed_ns >= since_ns ? process : NULL;
+}
+
+bool mapping_has_changed(const struct mapped_process *process, uint64_t address)
+{
+	const struct mapping *mapping;
+
+	if (process->history && mapping_history_has(process->history, address))
+		return true;
+	if (process->history && !mapping_history_is_full(process->history))
+		return false;
+	/* what was there is not known any more */
+	mapping = mapping_of(process, address);
+	return mapping && mapping->since >= process->changed_slice;
+}
+
+uint32_t mapping_sighting(const struct mapped_process *process, uint32_t program, uint32_t epoch)
+{
+	const struct mapping_sighting *sighting =
+		process->history && epoch ? mapping_history_sighting(process->history, program, epoch) : NULL;
+
+	return sighting ? sighting->from : 0;
+}
+
+const struct mapping *mapping_seen_at(const struct mapped_process *process, uint64_t address,
+				      uint32_t sighting)
+{
+	const struct mapping_sighting *seen =
+		process->history ? mapping_history_of(process->history, sighting) : NULL;
+	const struct mapping *mapping = mapping_of(process, address);
+
+	if (!seen)
+		return NULL;
+	return mapping && mapping_was_seen(mapping, seen, address)
+		       ? mapping
+		       : mapping_history_find(process->history, seen, address);
+}
+
+/* Whether the process is a target and still maps the file where it did. */
 static bool is_user(const struct mappings *mappings, const struct mapped_file *file,
 		    const struct file_user *user)
 {
@@ -680,7 +787,7 @@ static bool is_user(const struct mappings *mappings, const struct mapped_file *f
 		user->slice ? find_process(mappings, user->process.tgid, user->process.started_ns) : NULL;
 	uint32_t found;
 
-	if (!process || !mappings_has(mappings, process))
+	if (!process || process->is_bystander || !mappings_has(mappings, process))
 		return false;
 	found = lower_bound(process, user->process.begins);
 	return found < process->count && process->mappings[found].file == file &&

@@ -8,53 +8,11 @@
 #define BOURDON_CONSUMER_SYMBOLS_MAPPINGS_H
 
 #include "common/abi.h"
+#include "consumer/symbols/mapping.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* A process that maps a file. */
-struct mapping_user {
-	uint32_t tgid, uid;
-	uint64_t started_ns;
-	uint64_t begins; /* address of the file's mapping */
-};
-
-#define FILE_USERS 3U
-
-/* A mapped file, shared by all its mappings. */
-struct mapped_file {
-	uint64_t inode;
-	uint32_t device_major, device_minor;
-	uint32_t users; /* mappings, and mappings_hold() */
-	uint32_t uid;   /* of the process that was seen first with it: the file counts as this user's */
-	struct file_user {
-		struct mapping_user process;
-		uint32_t slice; /* the last one that showed it; 0: no process */
-	} youngest[FILE_USERS]; /* processes that map it, of different uids if there are any; in no order */
-	char *path;             /* as the kernel writes it, possibly ending in " (deleted)"; "" if unknown */
-	/* mapped_files.c: bourdon-grant refuses the file for processes started until then */
-	uint64_t refused_ns;
-	bool is_put_off;  /* mapped_files.c: the request for it has to wait, which was counted */
-	uint32_t runtime; /* its sign of a runtime (runtime_sign.h), once its unwind table was asked for */
-};
-
-#define MAPPING_BYTES_MAX ((1UL << 56) - 1)
-
-/* Of these there are many: 40 bytes. */
-struct mapping {
-	uint64_t begins;
-	uint64_t bytes : 56, flags : 8; /* MAPPING_* */
-	uint64_t file_offset;
-	uint32_t since, slice;    /* the first and the last slice of a scan that showed it */
-	struct mapped_file *file; /* NULL: anonymous, or the vDSO */
-};
-
-/* The first address behind the mapping. */
-static inline uint64_t mapping_ends(const struct mapping *mapping)
-{
-	return mapping->begins + mapping->bytes;
-}
 
 /* A process with all mappings it was seen to have. */
 struct mapped_process {
@@ -71,6 +29,12 @@ struct mapped_process {
 	/* mappings with an earlier slice do not exist any more: the list that began with this one is complete */
 	uint32_t listed;
 	uint32_t exe_slice; /* the list in which the executable's mappings were found */
+	uint32_t
+		epoch; /* at which the last complete list was made (abi.h); 0: not known, or it changed meanwhile */
+	uint32_t epoch_list, epoch_of_list; /* the same of the list that began with this slice */
+	uint32_t changed_slice; /* when something of it was first replaced by something else; 0: never */
+	uint64_t changed_ns;    /* when that was seen last; CLOCK_MONOTONIC */
+	struct mapping_history *history; /* NULL: nothing was replaced, or too many processes have one */
 	/* ascending, not overlapping */
 	struct mapping *mappings;
 	uint32_t count, room;
@@ -117,16 +81,29 @@ size_t mappings_bytes(const struct mappings *mappings);
 /* How many mappings the last slice of a scan showed for the first time. */
 uint32_t mappings_fresh(const struct mappings *mappings);
 
-/* Keeps the file until mappings_drop(), whatever scans show. Both accept NULL. */
-void mappings_hold(struct mapped_file *file);
-void mappings_drop(struct mapped_file *file);
-
 /* Returns the mapping of an address, or NULL. Valid until the next scan. */
 const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
 				    uint64_t address);
 
 /*
- * Finds the youngest process that maps the file, among the FILE_USERS youngest that exist and those of them
+ * Returns the process, if something of it was seen to be replaced by something else after `since_ns` (CLOCK_MONOTONIC): then
+ * mappings_find() may be wrong of a sample since that time. Else NULL. Valid until the next scan.
+ */
+const struct mapped_process *mappings_changed(const struct mappings *mappings, uint32_t tgid,
+					      uint64_t started_ns, uint64_t since_ns);
+
+/* Whether that is so of what is mapped at the address. */
+bool mapping_has_changed(const struct mapped_process *process, uint64_t address);
+
+/* Returns the number of a scan that saw the process run that program, at that epoch; 0: none did, or the epoch is 0. */
+uint32_t mapping_sighting(const struct mapped_process *process, uint32_t program, uint32_t epoch);
+
+/* What that scan saw at the address, or NULL. Valid until the next scan. */
+const struct mapping *mapping_seen_at(const struct mapped_process *process, uint64_t address,
+				      uint32_t sighting);
+
+/*
+ * Finds the youngest target that maps the file, among the FILE_USERS youngest that exist and those of them
  * that started before `before_ns`. Returns false if there is none.
  */
 bool mappings_find_user(const struct mappings *mappings, const struct mapped_file *file, uint64_t before_ns,

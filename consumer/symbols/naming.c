@@ -703,7 +703,7 @@ static void log_limits(const struct run *run)
 			run->late, run->plan.modules_count);
 }
 
-/* `hold`: mappings_hold() or mappings_drop(). */
+/* `hold`: mapping_hold_file() or mapping_drop_file(). */
 static void hold_files(const struct resolved *resolved, void (*hold)(struct mapped_file *file))
 {
 	for (uint32_t i = 0; i < resolved->modules_count; i++)
@@ -725,9 +725,9 @@ int naming_run(const struct naming *naming, const struct capture *capture, const
 
 	/* somebody looks at a live second: it is not for idle CPUs alone */
 	run.symbolizers.late = naming->cache != NULL;
-	hold_files(resolved, mappings_hold);
+	hold_files(resolved, mapping_hold_file);
 	result = reply ? name_modules(&run) : -ENOMEM;
-	hold_files(resolved, mappings_drop);
+	hold_files(resolved, mapping_drop_file);
 	file_cache_flush(naming->kept);
 	if (!naming->cache && !is_in_hurry(naming))
 		log_limits(&run);

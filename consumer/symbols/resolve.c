@@ -53,12 +53,49 @@ static bool is_anonymous(const struct mapping *mapping)
 	return false;
 }
 
-static int place_user_frame(struct resolved *resolved, const struct mappings *mappings,
-			    const struct capture *capture, uint32_t position, uint64_t address,
-			    uint32_t *ret_frame, bool *ret_known)
+/* When the first sample of the capture can have been. */
+static uint64_t begin_of(const struct capture *capture)
+{
+	return capture->offcpu_from_ns < capture->covered_from_ns ? capture->offcpu_from_ns
+								  : capture->covered_from_ns;
+}
+
+/* The address of user frame `i` of the stack, in the call: a return address belongs to the next instruction. The leaf is exact. */
+static uint64_t user_address(const struct capture *capture, const struct stack *stack, uint32_t i)
+{
+	uint64_t address = capture->stacks.frames[stack->first + stack->kernel_depth + i];
+
+	return i && address ? address - 1 : address;
+}
+
+/* The process of the stack or of the row at that position, if something of it was replaced since the capture began; else NULL. */
+static const struct mapped_process *find_changed(const struct mappings *mappings,
+						 const struct capture *capture, uint32_t position)
 {
 	const struct capture_process *process = &capture->processes[position];
-	const struct mapping *mapping = mappings_find(mappings, process->tgid, process->started_ns, address);
+
+	return mappings_changed(mappings, process->tgid, process->started_ns, begin_of(capture));
+}
+
+/* What was mapped at an address of the stack, or NULL. */
+static const struct mapping *find_mapping(const struct mappings *mappings, const struct capture *capture,
+					  const struct stack *stack, uint64_t address)
+{
+	const struct capture_process *process = &capture->processes[stack->process];
+	const struct mapped_process *changed =
+		stack->sighting ? find_changed(mappings, capture, stack->process) : NULL;
+
+	if (!changed || !mapping_has_changed(changed, address))
+		return mappings_find(mappings, process->tgid, process->started_ns, address);
+	return stack->sighting == STACK_OF_NO_SCAN ? NULL
+						   : mapping_seen_at(changed, address, stack->sighting);
+}
+
+static int place_user_frame(struct resolved *resolved, const struct mappings *mappings,
+			    const struct capture *capture, const struct stack *stack, uint64_t address,
+			    uint32_t *ret_frame, bool *ret_known)
+{
+	const struct mapping *mapping = find_mapping(mappings, capture, stack, address);
 	int64_t offset = (int64_t)address;
 	uint32_t module;
 	int result;
@@ -72,7 +109,8 @@ static int place_user_frame(struct resolved *resolved, const struct mappings *ma
 		result = resolved_intern_module(resolved, MODULE_VDSO, "[vdso]", NULL, 0, &module);
 	} else if (is_anonymous(mapping)) {
 		/* becomes anonymous later if there is no perf map, or no name in it */
-		result = resolved_intern_module(resolved, MODULE_JIT, JIT_PATH, NULL, position, &module);
+		result =
+			resolved_intern_module(resolved, MODULE_JIT, JIT_PATH, NULL, stack->process, &module);
 	} else {
 		offset = (int64_t)(address - mapping->begins + mapping->file_offset);
 		result = resolved_intern_module(resolved, MODULE_FILE, mapping->file->path, mapping->file, 0,
@@ -82,10 +120,10 @@ static int place_user_frame(struct resolved *resolved, const struct mappings *ma
 }
 
 /* A caller's frame is the return address: the byte before it certainly belongs to the call. */
-static int place_stack(struct resolved *resolved, const struct capture *capture, uint32_t position,
+static int place_stack(struct resolved *resolved, struct capture *capture, uint32_t position,
 		       const struct mappings *mappings, const struct kernel_symbols *symbols)
 {
-	const struct stack *stack = &capture->stacks.stacks[position];
+	struct stack *stack = &capture->stacks.stacks[position];
 	uint32_t depth = (uint32_t)stack->kernel_depth + stack->user_depth, i;
 	bool known = true;
 	int result = 0;
@@ -101,18 +139,90 @@ static int place_stack(struct resolved *resolved, const struct capture *capture,
 				offset--;
 			result = place_kernel_frame(resolved, symbols, offset, ret_frame);
 		} else {
-			/*
-			 * the first user frame is exact: the thread entered the kernel or was interrupted
-			 * there
-			 */
-			if (i > stack->kernel_depth && frame)
-				frame--;
-			result = place_user_frame(resolved, mappings, capture, stack->process, frame,
+			result = place_user_frame(resolved, mappings, capture, stack,
+						  user_address(capture, stack, i - stack->kernel_depth),
 						  ret_frame, &known);
 		}
 	}
 	resolved->depths[position] = (uint16_t)i;
+	if (!known && stack->sighting) {
+		stack->ended = UNWIND_ENDED_CHANGED;
+		stack->truncated = true;
+	}
 	return result;
+}
+
+/* ---- addresses that had something else before ---- */
+
+static bool has_changed(const struct mappings *mappings, const struct capture *capture,
+			const struct stack *stack)
+{
+	const struct mapped_process *process = find_changed(mappings, capture, stack->process);
+
+	for (uint32_t i = 0; process && i < stack->user_depth; i++)
+		if (mapping_has_changed(process, user_address(capture, stack, i)))
+			return true;
+	return false;
+}
+
+/*
+ * Finds or adds the stack as that scan saw it. added[stack] is the last one that was added of it, and of that one the one before; 0:
+ * there is none.
+ */
+static int find_seen(struct capture *capture, uint32_t stack, uint32_t sighting, uint32_t *added,
+		     uint32_t *ret_stack)
+{
+	int result;
+
+	for (uint32_t at = added[stack]; at; at = added[at])
+		if (capture->stacks.stacks[at].sighting == sighting) {
+			*ret_stack = at;
+			return 0;
+		}
+	result = stacks_add_seen(&capture->stacks, stack, sighting, ret_stack);
+	if (!result) {
+		added[*ret_stack] = added[stack];
+		added[stack] = *ret_stack;
+	}
+	return result;
+}
+
+/* Gives rows whose epoch a scan saw stacks of their own. The others' stacks, and all if there is no room, have frames that are not known. */
+static int part_rows(struct capture *capture, const struct mappings *mappings)
+{
+	_cleanup_free_ uint32_t *added =
+		calloc((size_t)capture->stacks.count + capture->rows_count + 1, sizeof(*added));
+	int result = added ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < capture->rows_count && !result; i++) {
+		struct capture_row *row = &capture->rows[i];
+		const struct mapped_process *process = capture->stacks.stacks[row->stack].sighting
+							       ? find_changed(mappings, capture, row->process)
+							       : NULL;
+		uint32_t sighting = process ? mapping_sighting(process,
+							       capture->processes[row->process].program,
+							       row->epoch)
+					    : 0;
+
+		if (sighting)
+			result = find_seen(capture, row->stack, sighting, added, &row->stack);
+	}
+	return result == -ENOSPC ? 0 : result;
+}
+
+static int part_changed(struct capture *capture, const struct mappings *mappings)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < capture->stacks.count; i++) {
+		struct stack *stack = &capture->stacks.stacks[i];
+
+		if (stack->user_depth && has_changed(mappings, capture, stack)) {
+			stack->sighting = STACK_OF_NO_SCAN;
+			any = true;
+		}
+	}
+	return any ? part_rows(capture, mappings) : 0;
 }
 
 /* ---- frames without names ---- */
@@ -178,13 +288,15 @@ static int name_frames(const struct capture *capture, const struct mappings *map
 	return result;
 }
 
-int resolve_capture(const struct capture *capture, const struct mappings *mappings,
+int resolve_capture(struct capture *capture, const struct mappings *mappings,
 		    const struct kernel_symbols *symbols, const struct manifest *manifest,
 		    const struct naming *naming, uint64_t deadline_ns, struct resolved *ret_resolved)
 {
 	struct resolved resolved = { 0 };
-	int result = 0;
+	int result = part_changed(capture, mappings);
 
+	if (result < 0)
+		return result;
 	/* one more element, because calloc(0) may return NULL */
 	resolved.of_stack_frame =
 		calloc((size_t)capture->stacks.frames_count + 1, sizeof(*resolved.of_stack_frame));

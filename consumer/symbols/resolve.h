@@ -16,10 +16,10 @@
 /*
  * Resolves all stacks of a capture. A stack ends at its first user frame outside the process's mappings:
  * frame-pointer unwinding beyond it is meaningless, because the program uses the register otherwise. Does not
- * wait for names after `deadline_ns` (CLOCK_MONOTONIC). Returns 0 or -ENOMEM. The caller frees with
- * resolved_free().
+ * wait for names after `deadline_ns` (CLOCK_MONOTONIC). Where the capture has samples from before and after something was replaced
+ * at an address, gives those of each scan a stack of their own. Returns 0 or -ENOMEM. The caller frees with resolved_free().
  */
-int resolve_capture(const struct capture *capture, const struct mappings *mappings,
+int resolve_capture(struct capture *capture, const struct mappings *mappings,
 		    const struct kernel_symbols *symbols, const struct manifest *manifest,
 		    const struct naming *naming, uint64_t deadline_ns, struct resolved *ret_resolved);
 

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define USER_SHARE_KINDS 3
+#define USER_SHARE_KINDS 4
 
 struct user_share {
 	uint32_t uid;

@@ -566,12 +566,16 @@ static struct unwind_module *find(struct unwind_modules *modules, const struct m
 	return found != HASH_INDEX_NONE ? modules->modules[found] : add(modules, &wanted.module);
 }
 
-/* Whether to open the file: it has no table, or its table may be that of another file. */
+/*
+ * Whether to open the file: it has no table, or its table may be that of another file, or a process is a target now for which
+ * bourdon-grant opens it.
+ */
 static bool needs_build(const struct unwind_module *module, const struct unwind_pass *pass)
 {
 	if (module->state == MODULE_WAITING)
 		return false;
-	return module->state == MODULE_NEW || (module->is_suspect && pass->now_ns >= module->next_look_ns) ||
+	return module->state == MODULE_NEW || (module->is_of_bystander && !pass->is_bystander) ||
+	       (module->is_suspect && pass->now_ns >= module->next_look_ns) ||
 	       (module->state == MODULE_READY && module->pass + 1 < pass->number) ||
 	       (module->retry_ns && pass->now_ns >= module->retry_ns);
 }

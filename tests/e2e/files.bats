@@ -110,6 +110,68 @@ capture_of() {
 	[ "$(sql "SELECT max(value) > 0 FROM counter WHERE name = 'files-granted'")" = 1 ]
 }
 
+# named ID FILE FUNCTION: whether the file's functions in that capture have names, this one among them, and most stacks are whole
+named() {
+	local functions whole
+	functions=$(sql "SELECT DISTINCT function FROM sample JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id)
+		JOIN module USING(module_id) WHERE capture_id = $1 AND path LIKE '%$2%'")
+	whole=$(sql "SELECT sum(samples) FILTER (WHERE ended = 'root') * 100 / sum(samples) FROM sample JOIN stack USING(stack_id)
+		WHERE capture_id = $1 AND kind = 'on-cpu'")
+	[[ $functions == *"$3"* && $functions != *+0x* && $whole -ge 80 ]] || { echo "$2: $functions; whole: $whole %"; return 1; }
+}
+
+# captured OPTION...: a capture on demand of two seconds, or what the options say; prints its id
+captured() {
+	"$BUILD/bourdon" --db "$DB" capture --for 2s "$@" > "$WORK/captured" || { cat "$WORK/captured" >&2; return 1; }
+	sql 'SELECT max(capture_id) FROM capture'
+}
+
+@test "on demand, without a rule: files that only bourdon-grant can open, also of a process that ends within the capture" {
+	local name pid id
+	load
+	grant_start
+	daemon_start
+	cp "$BUILD/workloads/cpu_hog" "$WORK/gone"
+	start_command "$WORK/gone" --seconds 300
+	rm "$WORK/gone"
+	# it runs for a while first: what is sampled often is looked at, target or not, and bourdon-grant opens nothing for it
+	await_cpu "$CHILD" 2000
+	id=$(captured --pid "$CHILD")
+	named "$id" 'gone (deleted)' burn_cpu
+	stop "$CHILD"
+	# in memory
+	start_command python3 -c "
+import os
+program = os.memfd_create('hog', 0)
+os.write(program, open('$BUILD/workloads/cpu_hog', 'rb').read())
+os.execve(program, ['hog', '--seconds', '300'], {})"
+	id=$(captured --pid "$CHILD")
+	named "$id" 'memfd:hog' burn_cpu
+	stop "$CHILD"
+	# below an overlay that another mount namespace has
+	mkdir "$WORK"/{lower,upper,work,merged}
+	cp "$BUILD/workloads/cpu_hog" "$WORK/lower/over"
+	start_command unshare -m bash -c "mount -t tmpfs none '$WORK/upper' && mkdir '$WORK/upper'/{u,w} &&
+		mount -t overlay none -o 'lowerdir=$WORK/lower,upperdir=$WORK/upper/u,workdir=$WORK/upper/w' '$WORK/merged' &&
+		exec '$WORK/merged/over' --seconds 300"
+	id=$(captured --pid "$CHILD")
+	named "$id" '/over' burn_cpu
+	stop "$CHILD"
+	# its file is deleted, and then it ends, while it is captured
+	for name in first second; do
+		cp "$BUILD/workloads/cpu_hog" "$WORK/$name"
+		start_command "$WORK/$name" --seconds 300
+		[[ $name == first ]] || rm "$WORK/$name"
+		pid=$CHILD
+		capture_begin --pid "$pid"
+		await_cpu "$pid" 1500
+		[[ $name == second ]] || rm "$WORK/$name"
+		stop "$pid"
+		capture_end
+		named "$(sql 'SELECT max(capture_id) FROM capture')" "$name" burn_cpu
+	done
+}
+
 @test "bourdon-grant --files none: no names for a deleted program" {
 	local functions
 	cp "$BUILD/workloads/cpu_hog" "$WORK/gone"

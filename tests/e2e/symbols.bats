@@ -115,6 +115,29 @@ assert_inlined() {
 	[ "$(stack_around 'hog::outer(unsigned int)' | head -n 1)" = 'hog::outer(unsigned int)|0||' ]
 }
 
+@test "two plugins by turns at one address: no sample has the name of the other one" {
+	local output least=40
+	# before Linux 6.4 no sample tells how the address space was: then none of them has a name
+	bpftool btf dump file /sys/kernel/btf/vmlinux | grep -q "'mm_lock_seq'" || least=0
+	load
+	daemon_start
+	start_command "$BUILD/workloads/unwind_plugin" --kind turns
+	output=$CHILD_OUTPUT
+	"$BUILD/bourdon" --db "$DB" capture --pid "$CHILD" --for 9s > "$WORK/captured"
+	stop "$CHILD" # it prints its last turn
+	cat <&"$output" > "$WORK/turns"
+	sql "SELECT at, function = 'other_burn' FROM sample_time JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id)
+		WHERE kind = 'on-cpu' AND function IN ('first_burn', 'other_burn')" > "$WORK/named"
+	cat "$WORK/turns"
+	sql "SELECT ended, sum(samples) FROM sample JOIN stack USING(stack_id) WHERE kind = 'on-cpu' GROUP BY ended" | tee "$WORK/ended"
+	# each was seen, and each name is of the plugin that was there; the clocks of both are compared by more than a double has
+	awk -v least="$least" 'NR == FNR { number[NR] = $1; begin[NR] = $2; end[NR] = $3; turns = NR; next }
+		{ split($0, part, "|"); named[part[2]]++; right = 0
+		  for (i = 1; i <= turns; i++) right += number[i] == part[2] && "x" part[1] >= "x" begin[i] && "x" part[1] <= "x" end[i]
+		  if (!right) { print "wrong: " $0; wrong = 1 } }
+		END { print named[0] + 0, named[1] + 0; exit wrong || named[0] < least || named[1] < least }' "$WORK/turns" "$WORK/named"
+}
+
 @test "JIT code has the names of the perf map of its own process" {
 	capture_of jit
 	burn "$BUILD/workloads/jit"

@@ -12,6 +12,7 @@
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
@@ -170,6 +171,96 @@ START_TEST(another_file_is_granted)
 	/* not asked again */
 	expect_error(&fixture, file, -ESTALE);
 	ck_assert(!fake_grant_is_asked(&fixture.grant));
+	close_fixture(&fixture);
+}
+END_TEST
+
+/* ---- files that are held ---- */
+
+/* Granted once, or opened by a path that leads nowhere now: it can still be opened until no mapping of it is known. */
+START_TEST(a_file_is_held)
+{
+	struct fixture fixture;
+	struct fake_answer answer = { ELF(7, 1007), "ok\n", NULL };
+	struct held_files held = { 0 };
+	struct mapped_file *file;
+
+	open_fixture(&fixture);
+	fixture.files.held = &held;
+	if (_i) {
+		file = map(&fixture, 7, 1007, fixture.path);
+		expect_opened(&fixture, file);
+		ck_assert_int_eq(unlink(fixture.path), 0);
+	} else {
+		answer.path = fixture.path;
+		fake_grant_answer(&fixture.grant, &answer, 1);
+		file = map(&fixture, 7, 1007, "/nowhere/file");
+		expect_opened(&fixture, file);
+		fake_grant_finish(&fixture.grant);
+	}
+	expect_opened(&fixture, file);
+	expect_opened(&fixture, file);
+	ck_assert(!fake_grant_is_asked(&fixture.grant));
+	held_files_sweep(&held);
+	expect_opened(&fixture, file);
+	mappings_grow_older(fixture.mappings);
+	mappings_forget(fixture.mappings, 1);
+	held_files_sweep(&held); /* the descriptor is closed, as the fixture counts */
+	close_fixture(&fixture);
+}
+END_TEST
+
+/* One user's files take no more than half, and the first ones go. */
+START_TEST(one_user_has_half_of_the_files_that_are_held)
+{
+	static struct mapped_file files[HELD_GRANTED + 2];
+	struct held_files held = { 0 };
+	size_t descriptors = descriptors_open();
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	for (uint32_t i = 0; i < ARRAY_SIZE(files); i++) {
+		files[i] = (struct mapped_file){ .uid = _i ? 1000 : 0, .users = 1 };
+		held_files_add(&held, &files[i], fd, true);
+		held_files_add(&held, &files[i], fd, true); /* once */
+	}
+	for (uint32_t i = 0; i < ARRAY_SIZE(files); i++) {
+		uint32_t room = _i ? HELD_GRANTED / 2 : HELD_GRANTED;
+		int copy = held_files_open(&held, &files[i]);
+
+		ck_assert_int_eq(copy >= 0, i >= ARRAY_SIZE(files) - room);
+		ck_assert_uint_eq(files[i].users, 1 + (copy >= 0));
+		if (copy >= 0)
+			close(copy);
+	}
+	held_files_close(&held);
+	close(fd);
+	ck_assert_uint_eq(descriptors_open(), descriptors);
+}
+END_TEST
+
+/* bourdon-grant would refuse it, and then not be asked when the process is a target. */
+START_TEST(a_process_that_is_no_target_is_not_asked_for)
+{
+	struct mapped_record record = { .header = { RECORD_MAPPED, sizeof(record) },
+					.tgid = 7,
+					.started_ns = 1007,
+					.flags = MAPPED_BYSTANDER };
+	struct fake_answer answer = { ELF(7, 1007), "ok\n", NULL };
+	struct fixture fixture;
+	struct mapped_file *file;
+
+	open_fixture(&fixture);
+	file = map(&fixture, 7, 1007, "/nowhere/file");
+	mappings_add_records(fixture.mappings, (const char *)&record, sizeof(record));
+	expect_error(&fixture, file, -ESTALE);
+	ck_assert(!fake_grant_is_asked(&fixture.grant));
+	record.flags = 0;
+	mappings_add_records(fixture.mappings, (const char *)&record, sizeof(record));
+	answer.path = fixture.path;
+	fake_grant_answer(&fixture.grant, &answer, 1);
+	expect_opened(&fixture, file);
+	fake_grant_finish(&fixture.grant);
 	close_fixture(&fixture);
 }
 END_TEST
@@ -494,6 +585,9 @@ SUITE(mapped_files)
 	tcase_add_test(tests, by_path);
 	tcase_add_loop_test(tests, by_grant, 0, ELSEWHERES);
 	tcase_add_loop_test(tests, another_file_is_granted, 0, 3);
+	tcase_add_loop_test(tests, a_file_is_held, 0, 2);
+	tcase_add_loop_test(tests, one_user_has_half_of_the_files_that_are_held, 0, 2);
+	tcase_add_test(tests, a_process_that_is_no_target_is_not_asked_for);
 	tcase_add_test(tests, the_youngest_process_is_asked_for_once);
 	tcase_add_test(tests, the_next_process_is_asked_for_if_one_has_ended);
 	tcase_add_loop_test(tests, a_grant_that_fails, 0, ARRAY_SIZE(failure_cases));

@@ -398,8 +398,8 @@ START_TEST(a_file_is_shared)
 	ck_assert_uint_eq(file->users, 3);
 	add_one(mappings, 0x1000, 0x2000, 1, 0, "/lib/libc.so"); /* the same again */
 	ck_assert_uint_eq(file->users, 3);
-	add_one(mappings, 0x1000, 0x2000, 9, 0, "/else");
-	ck_assert_uint_eq(file->users, 2);
+	add_one(mappings, 0x1000, 0x2000, 9, 0, "/else"); /* what was there is kept: samples may be of it */
+	ck_assert_uint_eq(file->users, 3);
 	mappings_free(mappings);
 }
 END_TEST
@@ -879,6 +879,129 @@ START_TEST(random_mappings)
 }
 END_TEST
 
+/* ---- what was replaced ---- */
+
+/* A scan that sees the address space at that epoch: one mapping that stays, and this file in the other's place. */
+static void scan_at(struct mappings *mappings, uint32_t epoch, uint64_t inode, const char *path)
+{
+	struct mapping_record stays = record_make(0x1000, 0x2000, 7),
+			      changes = record_make(0x4000, 0x6000, inode);
+	struct stream stream = { .used = 0 };
+
+	mappings_begin_scan(mappings, MAPPINGS_OF_FEW);
+	stays.epoch = changes.epoch = epoch;
+	put_record(&stream, &stays, "/program");
+	put_record(&stream, &changes, path);
+	add_stream(mappings, &stream);
+	ck_assert(!mappings_end_pass(mappings));
+}
+
+static void expect_seen(const struct mapped_process *process, uint32_t epoch, uint64_t inode)
+{
+	uint32_t sighting = mapping_sighting(process, 0, epoch);
+	const struct mapping *mapping = mapping_seen_at(process, 0x5000, sighting);
+
+	ck_assert_uint_gt(sighting, 0);
+	ck_assert_ptr_nonnull(mapping);
+	ck_assert_uint_eq(mapping->file->inode, inode);
+	ck_assert_uint_eq(mapping_seen_at(process, 0x1800, sighting)->file->inode, 7);
+	ck_assert_ptr_null(mapping_seen_at(process, 0x3000, sighting));
+}
+
+START_TEST(an_epoch_tells_what_was_there)
+{
+	struct mappings *mappings = mappings_new();
+	const struct mapped_process *process;
+	struct mapping_record other = record_make(0x8000, 0x9000, 3);
+	struct stream stream = { .used = 0 };
+
+	scan_at(mappings, 10, 1, "/plugin-a");
+	scan_at(mappings, 10, 1, "/plugin-a");
+	ck_assert_ptr_null(mappings_changed(mappings, TGID, STARTED, 0));
+	scan_at(mappings, 12, 2, "/plugin-b");
+	scan_at(mappings, 14, 1, "/plugin-a");
+	process = mappings_changed(mappings, TGID, STARTED, 0);
+	ck_assert_ptr_nonnull(process);
+	ck_assert_ptr_null(mappings_changed(mappings, TGID, STARTED, UINT64_MAX));
+	ck_assert(mapping_has_changed(process, 0x4000) && mapping_has_changed(process, 0x5fff));
+	ck_assert(!mapping_has_changed(process, 0x1800) && !mapping_has_changed(process, 0x6000));
+	expect_seen(process, 10, 1);
+	expect_seen(process, 12, 2);
+	expect_seen(process, 14, 1);
+	/* an epoch that no scan saw, none at all, and the same one of another program */
+	ck_assert_uint_eq(mapping_sighting(process, 0, 11), 0);
+	ck_assert_uint_eq(mapping_sighting(process, 0, 0), 0);
+	ck_assert_uint_eq(mapping_sighting(process, 1, 12), 0);
+	/* mappings changed while they were listed: the list is of no epoch */
+	mappings_begin_scan(mappings, MAPPINGS_OF_FEW);
+	other.epoch = 16;
+	put_record(&stream, &other, "/other");
+	other.epoch = 18;
+	other.begins = other.ends;
+	other.ends += 0x1000;
+	put_record(&stream, &other, "/other");
+	add_stream(mappings, &stream);
+	ck_assert(!mappings_end_pass(mappings));
+	process = mappings_changed(mappings, TGID, STARTED, 0);
+	ck_assert_uint_eq(mapping_sighting(process, 0, 16), 0);
+	ck_assert_uint_eq(mapping_sighting(process, 0, 18), 0);
+	mappings_free(mappings);
+}
+END_TEST
+
+/* The last ones are kept; of what was there before nobody claims anything. */
+START_TEST(more_is_replaced_than_is_kept)
+{
+	struct mappings *mappings = mappings_new();
+	const struct mapped_process *process;
+
+	for (uint32_t i = 1; i <= 100; i++)
+		scan_at(mappings, 2 * i, i % 2 ? 1 : 2, i % 2 ? "/plugin-a" : "/plugin-b");
+	process = mappings_changed(mappings, TGID, STARTED, 0);
+	for (uint32_t i = 1; i <= 100; i++) {
+		uint32_t sighting = mapping_sighting(process, 0, 2 * i);
+		const struct mapping *mapping = mapping_seen_at(process, 0x5000, sighting);
+
+		ck_assert(i < 90 || mapping);
+		ck_assert(!mapping || mapping->file->inode == (i % 2 ? 1 : 2));
+	}
+	ck_assert(mapping_has_changed(process, 0x5000));
+	ck_assert(!mapping_has_changed(process, 0x1800)); /* it was there before */
+	mappings_free(mappings);
+}
+END_TEST
+
+/* Each has what it needs while there is room; the rest claims nothing. */
+START_TEST(processes_beyond_those_that_have_histories)
+{
+	struct mappings *mappings = mappings_new();
+
+	for (uint32_t round = 0; round < 2; round++) {
+		mappings_begin_scan(mappings, MAPPINGS_OF_FEW);
+		for (uint32_t tgid = 1; tgid <= 100; tgid++) {
+			struct mapping_record record = record_make(0x4000, 0x6000, 1 + round);
+			struct stream stream = { .used = 0 };
+
+			record.tgid = tgid;
+			record.epoch = 10 + round;
+			put_record(&stream, &record, "/plugin");
+			add_stream(mappings, &stream);
+		}
+		ck_assert(!mappings_end_pass(mappings));
+	}
+	for (uint32_t tgid = 1; tgid <= 100; tgid++) {
+		const struct mapped_process *process = mappings_changed(mappings, tgid, STARTED, 0);
+
+		ck_assert_ptr_nonnull(process);
+		ck_assert(mapping_has_changed(process, 0x5000));
+		ck_assert((mapping_sighting(process, 0, 10) != 0) == (tgid <= 64));
+	}
+	mappings_forget(mappings, 1000);
+	ck_assert_ptr_nonnull(mappings_changed(mappings, 64, STARTED, 0));
+	mappings_free(mappings);
+}
+END_TEST
+
 SUITE(mappings)
 {
 	Suite *suite = suite_create("mappings");
@@ -908,6 +1031,9 @@ SUITE(mappings)
 	tcase_add_test(mappings, processes_with_many_mappings_cannot_have_all_room);
 	tcase_add_test(mappings, one_user_cannot_have_all_files);
 	tcase_add_test(mappings, random_mappings);
+	tcase_add_test(mappings, an_epoch_tells_what_was_there);
+	tcase_add_test(mappings, more_is_replaced_than_is_kept);
+	tcase_add_test(mappings, processes_beyond_those_that_have_histories);
 	suite_add_tcase(suite, mappings);
 	return suite;
 }

@@ -58,6 +58,7 @@ struct scene {
 	struct resolved resolved;
 	struct mapped_files mapped_files; /* opened by path only */
 	struct naming naming;             /* spawner_socket is set by resolve() */
+	uint32_t epoch;                   /* of the mappings that are added */
 	char exe[PATH_MAX]; /* as the mapping iterator names it, or a copy that others may read */
 };
 
@@ -72,6 +73,7 @@ static void map(struct scene *scene, uint64_t begins, uint64_t ends, uint64_t of
 					 .ends = ends,
 					 .file_offset = offset,
 					 .flags = flags,
+					 .epoch = scene->epoch,
 					 .path_bytes = (uint32_t)strlen(path) };
 	char bytes[sizeof(record) + PATH_MAX];
 	struct stat at = { 0 };
@@ -119,7 +121,8 @@ static bool describe(void *user, const struct sample *sample, struct capture_pro
 	return true;
 }
 
-static void scene_make(struct scene *scene, const struct sample *samples, uint32_t count)
+/* The samples have so many different stacks. */
+static void scene_make_of(struct scene *scene, const struct sample *samples, uint32_t count, uint32_t stacks)
 {
 	const struct capture_trigger trigger = { .triggered_ns = TRIGGERED, .capture_ns = 1000000000 };
 	struct fake_ring ring;
@@ -140,7 +143,12 @@ static void scene_make(struct scene *scene, const struct sample *samples, uint32
 	scene->capture = capture_begin(&trigger, &rings);
 	capture_drain(scene->capture, describe, NULL);
 	fake_ring_free(&ring);
-	ck_assert_uint_eq(scene->capture->stacks.count, count);
+	ck_assert_uint_eq(scene->capture->stacks.count, stacks);
+}
+
+static void scene_make(struct scene *scene, const struct sample *samples, uint32_t count)
+{
+	scene_make_of(scene, samples, count, count);
 }
 
 static void scene_free(struct scene *scene)
@@ -302,6 +310,47 @@ START_TEST(a_stack_ends_at_the_first_unmapped_frame)
 END_TEST
 
 /* A user stack may hold any number, in the leaf or above it. */
+/* Two files were at one address: a sample is of the one that a scan saw at the sample's epoch, or of none. */
+START_TEST(what_was_replaced_is_named_by_the_epoch)
+{
+	static const char *const expected[] = { "first+0x100", "second+0x100", "[unknown]" };
+	struct sample samples[4];
+	struct scene scene;
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		samples[i] = sample_make(TGID, TRIGGERED + i, 1, 2, 0);
+		samples[i].user_frames[0] = 0x10100;
+		samples[i].user_frames[1] = 0x40001; /* a caller in what stays */
+		samples[i].epoch = 10 + 2 * i;
+		samples[i].user_ended = UNWIND_ENDED_ROOT;
+	}
+	samples[3].epoch = 10;
+	scene_make_of(&scene, samples, ARRAY_SIZE(samples), 1);
+	scene.capture->covered_from_ns = scene.capture->offcpu_from_ns = 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		mappings_begin_scan(scene.mappings, MAPPINGS_OF_FEW);
+		scene.epoch = 10 + 2 * i;
+		map(&scene, 0x10000, 0x11000, 0, i ? "/none/second" : "/none/first", 1 + i, 0);
+		map(&scene, 0x40000, 0x41000, 0, "/none/program", 3, 0);
+		ck_assert(!mappings_end_pass(scene.mappings));
+	}
+	resolve(&scene, -1);
+	ck_assert_uint_eq(scene.capture->rows_count, 3); /* the last sample is of the first one's row */
+	for (uint32_t i = 0; i < scene.capture->rows_count; i++) {
+		const struct capture_row *row = &scene.capture->rows[i];
+		const struct stack *stack = &scene.capture->stacks.stacks[row->stack];
+
+		ck_assert_str_eq(frame_at(&scene, row->stack, 1)->function, expected[i]);
+		ck_assert_uint_eq(scene.resolved.depths[row->stack], i == 2 ? 2 : 3);
+		ck_assert_uint_eq(stack->ended, i == 2 ? UNWIND_ENDED_CHANGED : UNWIND_ENDED_ROOT);
+		ck_assert(stack->truncated == (i == 2));
+		if (i != 2)
+			ck_assert_str_eq(frame_at(&scene, row->stack, 2)->function, "program+0x0");
+	}
+	scene_free(&scene);
+}
+END_TEST
+
 START_TEST(hostile_addresses)
 {
 	static const uint64_t addresses[] = { 0,
@@ -1484,6 +1533,7 @@ SUITE(resolve)
 	tcase_add_test(places, without_kernel_symbols);
 	tcase_add_test(places, frames_without_a_file);
 	tcase_add_test(places, a_stack_ends_at_the_first_unmapped_frame);
+	tcase_add_test(places, what_was_replaced_is_named_by_the_epoch);
 	tcase_add_test(places, hostile_addresses);
 	tcase_add_test(places, high_addresses);
 	tcase_add_test(places, a_capture_without_frames);

@@ -99,7 +99,7 @@ __asm__(".pushsection .text\n.p2align 5\n"
 	CODE("cfi_return_in_rdi", ".cfi_def_cfa_offset 0\n.cfi_register 16, 5\n")
 	CODE("cfi_return_nowhere", ".cfi_register 16, 49\n")
 	/* the first function of a stack that was made by hand */
-	".type cfi_begins_stack, @function\ncfi_begins_stack:\n.cfi_startproc\nmov %rbx, %rsp\n.skip 13, 0x90\n"
+	"cfi_before_stack: nop\n.type cfi_begins_stack, @function\ncfi_begins_stack:\n.cfi_startproc\nmov %rbx, %rsp\n.skip 13, 0x90\n"
 	".cfi_def_cfa_offset 64\n.skip 16, 0x90\n.cfi_endproc\n.size cfi_begins_stack, . - cfi_begins_stack\n.p2align 5\n"
 	/* rbp is in another register */
 	CODE("cfi_rbp_elsewhere", ".cfi_register 6, 3\n")
@@ -109,7 +109,8 @@ __asm__(".pushsection .text\n.p2align 5\n"
 
 extern const char cfi_rsp[], cfi_rsp_pushed[], cfi_rbp[], cfi_rbx[], cfi_root[], cfi_deref[], cfi_deref_add[],
 	cfi_deref_lit[], cfi_plt[], cfi_signal[], cfi_two_registers[], cfi_rbp_elsewhere[], cfi_aligned[],
-	cfi_rbx_elsewhere[], cfi_return_in_rdi[], cfi_return_nowhere[], cfi_begins_stack[], cfi_none[];
+	cfi_rbx_elsewhere[], cfi_return_in_rdi[], cfi_return_nowhere[], cfi_before_stack[],
+	cfi_begins_stack[], cfi_none[];
 
 #define AT_CFA(at) .return_address = UNWIND_AT_CFA, .return_address_at = (at)
 #define SAVED(at) .frame_pointer = UNWIND_AT_CFA, .frame_pointer_at = (at)
@@ -159,7 +160,7 @@ static const struct known_case {
 	    .return_address = UNWIND_IN_REGISTER,
 	    .return_address_at = 5 } },
 	{ cfi_return_nowhere, { .kind = UNWIND_EXPRESSION } },
-	{ cfi_begins_stack - 1, { .kind = UNWIND_ROOT } },
+	{ cfi_before_stack, { .kind = UNWIND_ROOT } },
 	{ cfi_begins_stack, { .kind = UNWIND_ROOT } },
 	{ cfi_begins_stack + 16, { .kind = UNWIND_ROOT } },
 	{ cfi_two_registers, { .kind = UNWIND_EXPRESSION } },

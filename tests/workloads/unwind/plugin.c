@@ -2,7 +2,8 @@
 /*
  * plugin loads code while it runs. Its stacks are: main program, plugin, main program, and the leaf of the
  * plugin. It loads the plugin anew from time to time; kind `replaced` loads the other build each time, which
- * then has the same addresses as the first.
+ * then has the same addresses as the first. Kind `turns` does that with two that differ in the name of their leaf alone, and
+ * prints when each was there: its number, begin and end in ns since 1970.
  */
 #include "tests/workloads/unwind/plugin.h"
 
@@ -14,13 +15,19 @@
 #include "tests/workloads/unwind/run.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define RELOAD_SECONDS 1U
 #define REPLACE_SECONDS 5U
+#define TURN_SECONDS 2U
 
-static const char *const plugins[] = { "$ORIGIN/unwind_plugin_a.so", "$ORIGIN/unwind_plugin_b.so" };
+static const char *const plugins[] = { "$ORIGIN/unwind_plugin_a.so", "$ORIGIN/unwind_plugin_b.so" },
+			 *const turns[] = { "$ORIGIN/unwind_turn_first.so", "$ORIGIN/unwind_turn_other.so" };
 
 SOLID static void call_back(plugin_leaf *leaf)
 {
@@ -60,9 +67,30 @@ SOLID static void replace(void)
 		;
 }
 
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * CLOCK_SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+SOLID static void take_turns(void)
+{
+	bool runs = true;
+
+	for (unsigned int i = 0; !run_over && runs; i++) {
+		uint64_t begin_ns = realtime_ns();
+
+		runs = run_plugin(turns[i % ARRAY_SIZE(turns)], TURN_SECONDS);
+		printf("%zu %" PRIu64 " %" PRIu64 "\n", i % ARRAY_SIZE(turns), begin_ns, realtime_ns());
+		fflush(stdout);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	const char *const kinds[] = { "reloaded", "replaced", NULL };
+	const char *const kinds[] = { "reloaded", "replaced", "turns", NULL };
 	struct chain chain = { { level_small, level_pushes }, 2, reload };
 	struct run run;
 	int parsed = run_begin("unwind_plugin", kinds, argc, argv, &run);
@@ -71,6 +99,8 @@ int main(int argc, char **argv)
 		return parsed;
 	if (!strcmp(run.kind, "replaced"))
 		chain.leaf = replace;
+	if (!strcmp(run.kind, "turns"))
+		chain.leaf = take_turns;
 	run_ready(&run);
 	chain_descend(&chain, run.depth);
 	return run_over ? EXIT_DONE : EXIT_FAILED;

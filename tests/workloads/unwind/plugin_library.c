@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A plugin, in two builds with the same functions, whose frames differ by PLUGIN_ROOM. An unwinder that uses
- * the table of one for the other gets lost.
+ * the table of one for the other gets lost. Two more builds differ in the name of the leaf alone.
  */
 #include "tests/workloads/unwind/plugin.h"
 
@@ -11,7 +11,11 @@
 #define PLUGIN_ROOM 200
 #endif
 
-SOLID static void plugin_burn(void)
+#ifndef PLUGIN_LEAF
+#define PLUGIN_LEAF plugin_burn
+#endif
+
+SOLID static void PLUGIN_LEAF(void)
 {
 	char room[PLUGIN_ROOM];
 
@@ -25,6 +29,6 @@ SOLID void plugin_enter(plugin_callback *callback)
 	char room[PLUGIN_ROOM];
 
 	__asm__ volatile("" : : "r"(room) : "memory");
-	callback(plugin_burn);
+	callback(PLUGIN_LEAF);
 	__asm__ volatile("" : : "r"(room) : "memory");
 }
