@@ -11,7 +11,14 @@ static uint32_t kept(uint32_t noted, uint32_t most)
 
 void mapping_history_see(struct mapping_history *history, const struct mapping_sighting *sighting)
 {
-	if (sighting->epoch)
+	struct mapping_sighting *last =
+		history->sightings_count
+			? &history->sightings[(history->sightings_count - 1) % MAPPING_SIGHTINGS]
+			: NULL;
+
+	if (last && last->epoch == sighting->epoch && last->program == sighting->program)
+		last->to = sighting->to;
+	else if (sighting->epoch)
 		history->sightings[history->sightings_count++ % MAPPING_SIGHTINGS] = *sighting;
 }
 

@@ -10,13 +10,12 @@
 
 #include "consumer/symbols/mapping.h"
 
-/* The slices of a scan that listed the process, whose epoch did not change meanwhile. */
+/* The slices of one scan that listed the process, or of several, while its epoch was the same. */
 struct mapping_sighting {
 	uint32_t epoch, program; /* as in struct sample: each program begins with a new address space */
 	uint32_t from, to;
 };
 
-/* Some 30 s at a scan a second. */
 #define MAPPING_SIGHTINGS 32U
 #define MAPPING_FORMER 32U
 

@@ -348,6 +348,11 @@ connection, _ = listener.accept()
 os.dup2(connection.fileno(), 0)
 os.execv(sys.argv[1], sys.argv[1:])')
 
+# has_epochs: whether samples have the kernel's count of changes of their address space (Linux 6.4)
+has_epochs() {
+	bpftool btf dump file /sys/kernel/btf/vmlinux | grep -q "'mm_lock_seq'"
+}
+
 # children_end: kills all remaining workloads.
 children_end() {
 	local pid

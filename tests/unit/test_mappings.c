@@ -928,6 +928,13 @@ START_TEST(an_epoch_tells_what_was_there)
 	expect_seen(process, 10, 1);
 	expect_seen(process, 12, 2);
 	expect_seen(process, 14, 1);
+	/* however many scans see the last one, those before stay */
+	for (uint32_t i = 0; i < 200; i++)
+		scan_at(mappings, 14, 1, "/plugin-a");
+	process = mappings_changed(mappings, TGID, STARTED, 0);
+	expect_seen(process, 10, 1);
+	expect_seen(process, 12, 2);
+	expect_seen(process, 14, 1);
 	/* an epoch that no scan saw, none at all, and the same one of another program */
 	ck_assert_uint_eq(mapping_sighting(process, 0, 11), 0);
 	ck_assert_uint_eq(mapping_sighting(process, 0, 0), 0);
