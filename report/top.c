@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/top.h"
 
+#include "common/cleanup.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "report/table.h"
+#include "report/wrap.h"
 
 #include <string.h>
 
@@ -351,6 +353,33 @@ int top_leaders(struct profile *profile, enum top_by by, int64_t limit, struct r
 
 static const struct column columns[][5] = { COLUMNS("samples"), COLUMNS("total_samples") };
 
+/*
+ * Where the kernel lets interrupts in again: ticks of the sampling clock that came while they were off are told there, behind the
+ * code that took the time (kernel/sched/core.c, kernel/entry/common.c).
+ */
+static const struct {
+	const char *function, *why;
+} skids[] = {
+	{ "finish_task_switch",
+	  "finish_task_switch: here the kernel lets interrupts in again after it has changed the thread on the CPU. The time is that of the "
+	  "change, in which the clock cannot sample: threads that change thousands of times a second spend it." },
+	{ "irqentry_exit_to_user_mode",
+	  "irqentry_exit_to_user_mode: here the kernel lets interrupts in again before it returns to the program. The time is that of the "
+	  "interrupts before, in which the clock cannot sample, and of what the kernel does at the return." },
+};
+
+/* NULL: its samples are its own. A compiler may have added to the name. */
+static const char *find_skid(const char *function)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(skids); i++) {
+		size_t bytes = strlen(skids[i].function);
+
+		if (!strncmp(skids[i].function, function, bytes) && (!function[bytes] || function[bytes] == '.'))
+			return skids[i].why;
+	}
+	return NULL;
+}
+
 void top_print(const struct layout *layout, struct query *query)
 {
 	static const char *const titles[] = {
@@ -362,10 +391,14 @@ void top_print(const struct layout *layout, struct query *query)
 
 	for (; more; separator = "\n") {
 		bool by_total = query_number(query, "by_total") != 0;
+		bool may_skid = !by_total && !strcmp(query_text(query, "module_kind"), "kernel");
+		const char *skid = may_skid ? find_skid(query_text(query, "function")) : NULL;
 
 		fprintf(layout->out, "%s%s\n", separator, titles[by_total]);
 		more = table_print_group(layout, query, columns[by_total], ARRAY_SIZE(columns[by_total]),
 					 "by_total");
+		if (skid)
+			print_wrapped_on(layout, skid, 0);
 	}
 }
 

@@ -802,6 +802,29 @@ START_TEST(top_groups_what_has_no_name)
 }
 END_TEST
 
+/* Of the kernel's function alone, which a compiler may have given another name. */
+START_TEST(top_says_where_ticks_come_late)
+{
+	static const char *const kinds[] = { "kernel", "file" };
+	_cleanup_free_ char *path = path_join(directory, "late.db");
+	_cleanup_command_ran_ struct command_ran top = { 0 };
+	char sql[512];
+
+	snprintf(sql, sizeof(sql),
+		 "INSERT INTO module(module_id, path, version, kind) VALUES(4, 'x', '', '%s');"
+		 "INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, file, line, inlined) "
+		 "VALUES(20, 4, 16, 'finish_task_switch.isra.0', 0, NULL, NULL, 0);"
+		 "INSERT INTO stack_node VALUES(20, NULL, '[20]', 3, 1, x'20');"
+		 "INSERT INTO sample_row VALUES(1, 20, 1, 1, 0, 60, 6, NULL);",
+		 kinds[_i]);
+	write_captures(path, sql);
+	top = command_run_words("--db %s top 1", path);
+	ck_assert_int_eq(top.status, EXIT_DONE);
+	assert_has(top.out, "finish_task_switch.isra.0");
+	ck_assert(!strstr(top.out, "finish_task_switch: here the kernel lets interrupts in again") == (_i == 1));
+}
+END_TEST
+
 START_TEST(list_agrees_with_why_about_losses)
 {
 	_cleanup_command_ran_ struct command_ran text = run("list");
@@ -1092,6 +1115,7 @@ SUITE(report)
 	tcase_add_test(commands, a_long_capture_has_a_short_chart);
 	tcase_add_test(commands, top_agrees_with_the_view);
 	tcase_add_test(commands, top_groups_what_has_no_name);
+	tcase_add_loop_test(commands, top_says_where_ticks_come_late, 0, 2);
 	tcase_add_test(commands, list_agrees_with_why_about_losses);
 	tcase_add_test(commands, an_empty_database_tells_what_comes);
 	tcase_add_test(commands, status_without_a_daemon);
