@@ -257,6 +257,8 @@ struct mm_struct {
 	struct uprobes_state uprobes_state;
 	struct percpu_counter rss_stat[4];
 	int map_count;
+	unsigned long start_code; /* of the executable's first segment with code, and the end of its last */
+	unsigned long end_code;
 	struct file *exe_file;
 	struct mm_context_of_kernel context;
 };

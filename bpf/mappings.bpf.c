@@ -232,6 +232,53 @@ static __always_inline bool leave_out(struct seq_file *seq, struct task_struct *
 	return true;
 }
 
+static __always_inline void identify(struct mapping_record *record, struct file *file)
+{
+	__u32 device = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+
+	record->inode = BPF_CORE_READ(file, f_inode, i_ino);
+	record->device_major = device >> 20; /* the kernel's MKDEV layout differs from that of stat(2) */
+	record->device_minor = device & 0xfffff;
+}
+
+/* Where the first byte of the executable's code is mapped. */
+static __always_inline unsigned long code_page_of(const struct mm_struct *mm)
+{
+	return mm->start_code & ~((1UL << UNWIND_PAGE_BITS) - 1);
+}
+
+/* Programs copy their own code into huge pages of no file, and move these to where it was. */
+static __always_inline bool is_text_of_no_file(const struct vm_area_struct *vma)
+{
+	const struct mm_struct *mm = vma->vm_mm;
+
+	/* without branches: the verifier would tell apart what the loop around it holds by the ranges of these numbers */
+	return !vma->vm_file && mm &&
+	       (not_less(vma->vm_start, code_page_of(mm)) & ~not_less(vma->vm_start, mm->end_code));
+}
+
+/* The same as list() of such memory. */
+static __noinline bool list_text(struct seq_file *seq, struct task_struct *task, struct vm_area_struct *vma,
+				 struct code_spans *spans)
+{
+	struct mapping_record record = { .header = { RECORD_MAPPING, sizeof(record) },
+					 .flags = MAPPING_IS_EXE | MAPPING_IS_TEXT };
+	struct mm_struct *mm = vma->vm_mm;
+	struct file *file = mm ? mm->exe_file : NULL;
+
+	if (!file)
+		return true;
+	record.tgid = task->tgid;
+	record.started_ns = spans->started_ns;
+	record.epoch = epoch_of(mm);
+	record.begins = vma->vm_start;
+	record.ends = vma->vm_end;
+	record.file_offset = record.begins - code_page_of(mm);
+	identify(&record, file);
+	widen_spans(spans, &record);
+	return write_with_path(seq, &record, file);
+}
+
 /*
  * Writes one mapping. Returns false if it does not fit. Not inlined: the record would be a part of what the verifier compares
  * each time that it comes to the loop's head, and it would find no two alike.
@@ -241,7 +288,6 @@ static __noinline bool list(struct seq_file *seq, struct task_struct *task, stru
 {
 	struct mapping_record record = { .header = { RECORD_MAPPING, sizeof(record) } };
 	struct file *file = vma->vm_file;
-	__u32 device;
 
 	record.tgid = task->tgid;
 	record.started_ns = spans->started_ns;
@@ -255,10 +301,7 @@ static __noinline bool list(struct seq_file *seq, struct task_struct *task, stru
 		return write_plain(seq, &record);
 	}
 	record.file_offset = (__u64)vma->vm_pgoff << 12;
-	record.inode = BPF_CORE_READ(file, f_inode, i_ino);
-	device = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
-	record.device_major = device >> 20; /* the kernel's MKDEV layout differs from that of stat(2) */
-	record.device_minor = device & 0xfffff;
+	identify(&record, file);
 	if (BPF_CORE_READ(file, f_inode) == BPF_CORE_READ(task, mm, exe_file, f_inode))
 		record.flags |= MAPPING_IS_EXE;
 	widen_spans(spans, &record);
@@ -317,7 +360,8 @@ int walk_mappings(struct bpf_iter__task *ctx)
 			end = MAPPED_CUT;
 			break;
 		}
-		if (!list(seq, task, vma, spans)) {
+		if (!(is_text_of_no_file(vma) ? list_text(seq, task, vma, spans)
+					      : list(seq, task, vma, spans))) {
 			full = true;
 			end = MAPPED_MORE;
 			break;
@@ -382,7 +426,7 @@ int walk_mappings_each(struct bpf_iter__task_vma *ctx)
 		spans->done = 1;
 		return 0;
 	}
-	if (!list(seq, task, vma, spans)) {
+	if (!(is_text_of_no_file(vma) ? list_text(seq, task, vma, spans) : list(seq, task, vma, spans))) {
 		if (!spans->listed)
 			spans->shown = 0; /* its record was not kept, either */
 		return 1;

@@ -374,7 +374,8 @@ static const char *find_skid(const char *function)
 	for (size_t i = 0; i < ARRAY_SIZE(skids); i++) {
 		size_t bytes = strlen(skids[i].function);
 
-		if (!strncmp(skids[i].function, function, bytes) && (!function[bytes] || function[bytes] == '.'))
+		if (!strncmp(skids[i].function, function, bytes) &&
+		    (!function[bytes] || function[bytes] == '.'))
 			return skids[i].why;
 	}
 	return NULL;

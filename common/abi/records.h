@@ -237,6 +237,8 @@ struct mapped_record {
 #define MAPPING_IS_EXE 1U /* the mapped file is the process's executable */
 #define MAPPING_IS_VDSO 2U
 #define MAPPING_NO_PATH 4U /* file-backed, but its path could not be read this time */
+/* of no file, where the executable's code was: file_offset counts from the page of its first byte of code */
+#define MAPPING_IS_TEXT 8U
 
 struct mapping_record {
 	struct record_header header; /* `bytes` excludes the path */

@@ -59,6 +59,7 @@ int table_send(int socket, int elf_fd)
 	head.pages = table.pages_count;
 	head.rows = table.rows;
 	head.first_page = table.first_page;
+	head.text_page = table.text_page;
 	/* of all files, only libjvm.so is searched */
 	if (!head.result && runtime_sign_is_jvm(head.runtime))
 		hotspot_find(elf_fd, &head.hotspot);

@@ -27,6 +27,8 @@ struct table_head {
 	uint64_t first_page;
 	struct unwind_hotspot hotspot; /* zeros: none */
 	uint64_t cpu_ns;               /* CPU time that it took to make; informational */
+	uint32_t text_page;            /* unwind_table.text_page; any number */
+	uint32_t reserved;
 };
 
 struct table_message {

@@ -320,6 +320,19 @@ static bool is_of_this_machine(Elf *elf)
 	       header.e_ident[EI_DATA] == ELFDATA2LSB;
 }
 
+/* The page of the file that is mapped first of the segment with code that has the lowest addresses; 0 of a file that has none. */
+static uint32_t find_text_page(const struct compiler *compiler)
+{
+	const struct segment *first = NULL;
+	uint64_t page;
+
+	for (size_t i = 0; i < compiler->segments_count; i++)
+		if (!first || compiler->segments[i].begins < first->begins)
+			first = &compiler->segments[i];
+	page = first ? (first->begins + first->offset) / UNWIND_PAGE_BYTES : 0;
+	return page > UINT32_MAX ? 0 : (uint32_t)page;
+}
+
 /* Segments that no file of this size can have are left out. */
 static int find_segments(struct compiler *compiler)
 {
@@ -377,6 +390,7 @@ static int compile(struct compiler *compiler)
 		compiler->image_bytes = 0;
 	if (!result)
 		result = find_segments(compiler);
+	compiler->table.text_page = find_text_page(compiler);
 	if (!result && find_section(compiler->elf, &frame))
 		result = eh_frame_read(&frame, begin_function, add_range, compiler);
 	if (!result)

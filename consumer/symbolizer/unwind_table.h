@@ -16,6 +16,7 @@
  */
 struct unwind_table {
 	uint64_t first_page; /* file offset of pages[0], in pages */
+	uint32_t text_page;  /* the same of the page at which the first segment with code is mapped */
 	struct unwind_page *pages;
 	uint32_t pages_count;
 	struct unwind_chunk *chunks;

@@ -3,6 +3,8 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_MAPPING_H
 #define BOURDON_CONSUMER_SYMBOLS_MAPPING_H
 
+#include "common/abi.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +31,9 @@ struct mapped_file {
 	char *path;             /* as the kernel writes it, possibly ending in " (deleted)"; "" if unknown */
 	/* mapped_files.c: bourdon-grant refuses the file for processes started until then */
 	uint64_t refused_ns;
-	bool is_put_off;  /* mapped_files.c: the request for it has to wait, which was counted */
+	bool is_put_off; /* mapped_files.c: the request for it has to wait, which was counted */
+	uint32_t
+		text; /* number of the first page with code, plus 1; 0: not known, before its unwind table was made */
 	uint32_t runtime; /* its sign of a runtime (runtime_sign.h), once its unwind table was asked for */
 };
 
@@ -43,6 +47,21 @@ struct mapping {
 	uint32_t since, slice;    /* the first and the last slice of a scan that showed it */
 	struct mapped_file *file; /* NULL: anonymous, or the vDSO */
 };
+
+/*
+ * Stores the offset in the file that is mapped at the mapping's begin. Returns false if that is not known: of memory without a file
+ * in which the executable's code lies.
+ */
+static inline bool mapping_find_offset(const struct mapping *mapping, uint64_t *ret_offset)
+{
+	bool is_text = mapping->flags & MAPPING_IS_TEXT;
+
+	if (is_text && !(mapping->file && mapping->file->text))
+		return false;
+	*ret_offset = mapping->file_offset +
+		      (is_text ? (uint64_t)(mapping->file->text - 1) * UNWIND_PAGE_BYTES : 0);
+	return true;
+}
 
 /* The first address behind the mapping. */
 static inline uint64_t mapping_ends(const struct mapping *mapping)

@@ -233,6 +233,8 @@ static bool differs(const struct mapping *old, const struct mapping *mapping)
 {
 	if (mapping->flags & MAPPING_NO_PATH && !mapping->file)
 		return false; /* it may be the same file */
+	if (old->file == mapping->file && (old->flags | mapping->flags) & MAPPING_IS_TEXT)
+		return false; /* a copy of the same code */
 	return old->file != mapping->file ||
 	       (old->file && old->begins - old->file_offset != mapping->begins - mapping->file_offset);
 }
@@ -563,7 +565,9 @@ static void add_record(struct mappings *mappings, const struct mapping_record *r
 		mapping_drop_file(mapping.file);
 		return;
 	}
-	if (mapping.file)
+	if (mapping.file &&
+	    !(mapping.flags &
+	      MAPPING_IS_TEXT)) /* bourdon-grant opens a file by an address at which it is mapped */
 		note_user(mappings, mapping.file, record, process->uid);
 }
 

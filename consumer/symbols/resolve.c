@@ -45,7 +45,9 @@ static int place_kernel_frame(struct resolved *resolved, const struct kernel_sym
 
 static bool is_anonymous(const struct mapping *mapping)
 {
-	if (!mapping->file || !mapping->file->path[0])
+	uint64_t offset;
+
+	if (!mapping->file || !mapping->file->path[0] || !mapping_find_offset(mapping, &offset))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(anonymous_files); i++)
 		if (!strncmp(mapping->file->path, anonymous_files[i], strlen(anonymous_files[i])))
@@ -97,6 +99,7 @@ static int place_user_frame(struct resolved *resolved, const struct mappings *ma
 {
 	const struct mapping *mapping = find_mapping(mappings, capture, stack, address);
 	int64_t offset = (int64_t)address;
+	uint64_t begin;
 	uint32_t module;
 	int result;
 
@@ -112,7 +115,8 @@ static int place_user_frame(struct resolved *resolved, const struct mappings *ma
 		result =
 			resolved_intern_module(resolved, MODULE_JIT, JIT_PATH, NULL, stack->process, &module);
 	} else {
-		offset = (int64_t)(address - mapping->begins + mapping->file_offset);
+		mapping_find_offset(mapping, &begin);
+		offset = (int64_t)(address - mapping->begins + begin);
 		result = resolved_intern_module(resolved, MODULE_FILE, mapping->file->path, mapping->file, 0,
 						&module);
 	}

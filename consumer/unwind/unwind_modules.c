@@ -619,6 +619,8 @@ const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, s
 	module->needed_ns = pass->now_ns;
 	if (mapping->file)
 		mapping->file->runtime = module->runtime;
+	if (mapping->file && module->state == MODULE_READY)
+		mapping->file->text = module->place.text_page + 1;
 	return module->state == MODULE_READY ? &module->place : NULL;
 }
 

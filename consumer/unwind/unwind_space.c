@@ -70,6 +70,7 @@ static int receive_head(void *user, const struct table_head *head)
 		return -ENOSPC;
 	place->pages = head->pages;
 	place->first_page = head->first_page;
+	place->text_page = head->text_page;
 	place->rows = head->rows;
 	place->hotspot = number_hotspot(space, &head->hotspot);
 	return 0;

@@ -16,6 +16,7 @@
 /* The place of one file's table in the maps. All zeros: none. */
 struct unwind_place {
 	uint64_t first_page; /* number of the file's first page */
+	uint32_t text_page;  /* of the first one with code */
 	uint32_t page_at;    /* position in unwind_pages */
 	uint32_t pages, rows;
 	uint32_t *chunks; /* positions in unwind_rows */

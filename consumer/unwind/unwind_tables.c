@@ -90,6 +90,7 @@ static uint32_t lay_out(struct unwind_tables *tables, struct unwind_pass *pass,
 		const struct mapping *mapping = &process->mappings[i];
 		struct unwind_mapping *to = &ret_layout[count];
 		const struct unwind_place *place = NULL;
+		uint64_t begin;
 
 		if (!mapping_exists(process, mapping))
 			continue;
@@ -99,14 +100,13 @@ static uint32_t lay_out(struct unwind_tables *tables, struct unwind_pass *pass,
 		*to = (struct unwind_mapping){ .begins = mapping->begins, .ends = mapping_ends(mapping) };
 		if (!mapping->file && !(mapping->flags & MAPPING_IS_VDSO))
 			to->first_page = UNWIND_OF_NO_FILE;
-		if (place) {
-			to->table_at = mapping->begins - mapping->file_offset +
-				       place->first_page * UNWIND_PAGE_BYTES;
+		if (place && mapping_find_offset(mapping, &begin)) {
+			to->table_at = mapping->begins - begin + place->first_page * UNWIND_PAGE_BYTES;
 			to->first_page = place->page_at;
 			to->pages = place->pages;
 			if (place->hotspot) {
 				hotspot = place->hotspot;
-				libjvm = mapping->begins - mapping->file_offset;
+				libjvm = mapping->begins - begin;
 			}
 		}
 		count++;

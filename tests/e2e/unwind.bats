@@ -40,6 +40,9 @@ programs() {
 		register        pie --kind register
 		coroutine       pie --kind coroutine
 		made_stack      pie --kind made-stack
+		moved           pie --kind moved
+		moved_part      pie --kind moved-in-part
+		moved_no_pie    no_pie --kind moved
 		probed          probed
 		probed_fp       probed_fp
 		left            pie --kind left
@@ -322,6 +325,12 @@ some_stack() {
 @test "a stack that the program made: by makecontext(), and one that ends with a 0" {
 	on_cpu coroutine "(__start_context|$LIBC);on_made_stack;$PLAIN;burn"
 	on_cpu made_stack "on_made_stack;$PLAIN;burn"
+}
+
+@test "code that the program moved to memory of no file, at the same addresses" {
+	on_cpu moved "$START;in_moved_text;in_main;$PLAIN;burn"
+	on_cpu moved_part "$START;in_moved_text;in_main;$PLAIN;burn"
+	on_cpu moved_no_pie "$START;in_moved_text;in_main;$PLAIN;burn"
 }
 
 @test "functions whose returns another tool probes: their callers are those without a probe" {

@@ -956,6 +956,26 @@ START_TEST(an_epoch_tells_what_was_there)
 }
 END_TEST
 
+/* A program moves its own code to memory of no file at the same addresses: that is no other code. */
+START_TEST(a_copy_of_the_same_code_replaces_nothing)
+{
+	struct mappings *mappings = mappings_new();
+	struct mapping_record record = record_make(0x4000, 0x6000, 7);
+	struct stream stream = { .used = 0 };
+
+	scan_at(mappings, 10, 7, "/program");
+	mappings_begin_scan(mappings, MAPPINGS_OF_FEW);
+	record.flags = MAPPING_IS_EXE | MAPPING_IS_TEXT;
+	record.file_offset = 0;
+	put_record(&stream, &record, "/program");
+	add_stream(mappings, &stream);
+	ck_assert(!mappings_end_pass(mappings));
+	ck_assert_ptr_null(mappings_changed(mappings, TGID, STARTED, 0));
+	ck_assert(mappings_find(mappings, TGID, STARTED, 0x5000)->flags & MAPPING_IS_TEXT);
+	mappings_free(mappings);
+}
+END_TEST
+
 /* The last ones are kept; of what was there before nobody claims anything. */
 START_TEST(more_is_replaced_than_is_kept)
 {
@@ -1039,6 +1059,7 @@ SUITE(mappings)
 	tcase_add_test(mappings, one_user_cannot_have_all_files);
 	tcase_add_test(mappings, random_mappings);
 	tcase_add_test(mappings, an_epoch_tells_what_was_there);
+	tcase_add_test(mappings, a_copy_of_the_same_code_replaces_nothing);
 	tcase_add_test(mappings, more_is_replaced_than_is_kept);
 	tcase_add_test(mappings, processes_beyond_those_that_have_histories);
 	suite_add_tcase(suite, mappings);

@@ -810,18 +810,20 @@ START_TEST(top_says_where_ticks_come_late)
 	_cleanup_command_ran_ struct command_ran top = { 0 };
 	char sql[512];
 
-	snprintf(sql, sizeof(sql),
-		 "INSERT INTO module(module_id, path, version, kind) VALUES(4, 'x', '', '%s');"
-		 "INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, file, line, inlined) "
-		 "VALUES(20, 4, 16, 'finish_task_switch.isra.0', 0, NULL, NULL, 0);"
-		 "INSERT INTO stack_node VALUES(20, NULL, '[20]', 3, 1, x'20');"
-		 "INSERT INTO sample_row VALUES(1, 20, 1, 1, 0, 60, 6, NULL);",
-		 kinds[_i]);
+	snprintf(
+		sql, sizeof(sql),
+		"INSERT INTO module(module_id, path, version, kind) VALUES(4, 'x', '', '%s');"
+		"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, file, line, inlined) "
+		"VALUES(20, 4, 16, 'finish_task_switch.isra.0', 0, NULL, NULL, 0);"
+		"INSERT INTO stack_node VALUES(20, NULL, '[20]', 3, 1, x'20');"
+		"INSERT INTO sample_row VALUES(1, 20, 1, 1, 0, 60, 6, NULL);",
+		kinds[_i]);
 	write_captures(path, sql);
 	top = command_run_words("--db %s top 1", path);
 	ck_assert_int_eq(top.status, EXIT_DONE);
 	assert_has(top.out, "finish_task_switch.isra.0");
-	ck_assert(!strstr(top.out, "finish_task_switch: here the kernel lets interrupts in again") == (_i == 1));
+	ck_assert(!strstr(top.out, "finish_task_switch: here the kernel lets interrupts in again") ==
+		  (_i == 1));
 }
 END_TEST
 

@@ -310,6 +310,26 @@ START_TEST(a_stack_ends_at_the_first_unmapped_frame)
 END_TEST
 
 /* A user stack may hold any number, in the leaf or above it. */
+/* The executable's code, moved to memory of no file: where it is in the file is known once its table was made. */
+START_TEST(code_in_memory_of_no_file)
+{
+	struct sample sample = sample_make(TGID, TRIGGERED, 0, 1, 0);
+	struct scene scene;
+
+	sample.user_frames[0] = 0x10108;
+	scene_make(&scene, &sample, 1);
+	map(&scene, 0x10000, 0x11000, 0x1000, "/none/program", 5, MAPPING_IS_EXE | MAPPING_IS_TEXT);
+	if (_i) /* the first page with code is page 2 of the file */
+		mappings_find(scene.mappings, TGID, STARTED, 0x10108)->file->text = 3;
+	resolve(&scene, -1);
+	if (_i)
+		expect_frame(&scene, 0, 0, "program+0x3108", -1, MODULE_FILE);
+	else
+		expect_frame(&scene, 0, 0, "[anonymous]+0x10108", -1, MODULE_ANONYMOUS);
+	scene_free(&scene);
+}
+END_TEST
+
 /* Two files were at one address: a sample is of the one that a scan saw at the sample's epoch, or of none. */
 START_TEST(what_was_replaced_is_named_by_the_epoch)
 {
@@ -1533,6 +1553,7 @@ SUITE(resolve)
 	tcase_add_test(places, without_kernel_symbols);
 	tcase_add_test(places, frames_without_a_file);
 	tcase_add_test(places, a_stack_ends_at_the_first_unmapped_frame);
+	tcase_add_loop_test(places, code_in_memory_of_no_file, 0, 2);
 	tcase_add_test(places, what_was_replaced_is_named_by_the_epoch);
 	tcase_add_test(places, hostile_addresses);
 	tcase_add_test(places, high_addresses);

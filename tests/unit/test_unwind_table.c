@@ -183,6 +183,22 @@ START_TEST(every_kind_of_rule)
 }
 END_TEST
 
+/* The page of the file that the kernel maps first of this program's code. */
+START_TEST(the_first_page_with_code)
+{
+	_cleanup_file_ FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512], mode[8] = "";
+	uint64_t offset = 0;
+	struct unwind_table table;
+
+	while (mode[2] != 'x' && fgets(line, sizeof(line), maps))
+		ck_assert_int_eq(sscanf(line, "%*s %7s %" SCNx64, mode, &offset), 2);
+	compile_file(OWN_PATH, &table);
+	ck_assert_uint_eq(table.text_page, offset / UNWIND_PAGE_BYTES);
+	unwind_table_free(&table);
+}
+END_TEST
+
 /* 1 << 63, of either sign, in each instruction that has an offset: nothing overflows, as make sanitize shows. */
 START_TEST(offsets_beyond_all_numbers)
 {
@@ -551,6 +567,7 @@ SUITE(unwind_table)
 
 #if defined(__x86_64__)
 	tcase_add_loop_test(cases, every_kind_of_rule, 0, ARRAY_SIZE(known_cases));
+	tcase_add_test(cases, the_first_page_with_code);
 	tcase_add_test(cases, offsets_beyond_all_numbers);
 	tcase_add_test(cases, this_program_against_libdw);
 	tcase_add_test(cases, the_c_library_against_libdw);

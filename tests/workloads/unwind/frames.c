@@ -11,9 +11,13 @@
 #include "tests/workloads/unwind/run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -343,6 +347,32 @@ static int in_left_thread(const struct shape *shape, const struct run *run)
 	pthread_exit(NULL);
 }
 
+/* Moves a copy of its own code, from page `from` on, to where the code was, as programs do that want huge pages for it. */
+SOLID static int in_moved_text(const struct shape *shape, const struct run *run)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), from = strcmp(shape->kind, "moved") ? page : 0, bytes;
+	uintptr_t own = (uintptr_t)in_moved_text, begins = 0, ends = 0;
+	_cleanup_file_ FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+	char *code, *copy;
+
+	while (maps && own >= ends && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &begins, &ends) != 2)
+			return -EBADMSG;
+	if (!begins)
+		return -ESRCH;
+	code = (char *)(begins + from); /* NOLINT(performance-no-int-to-ptr) */
+	bytes = ends - begins - from;
+	copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		return -errno;
+	memcpy(copy, code, bytes);
+	if (mprotect(copy, bytes, PROT_READ | PROT_EXEC) ||
+	    mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, code) == MAP_FAILED)
+		return -errno;
+	return in_main(shape, run);
+}
+
 #define STACK_BYTES (1 << 16)
 
 static struct thread made; /* of a stack that is not the thread's own */
@@ -396,6 +426,8 @@ static const struct shape shapes[] = {
 	{ "vfork", in_main, { BY_FRAME_POINTER, fork_often } },
 	{ "left", in_left_thread, { PLAIN, burn } },
 	{ "leaves", in_left_thread, { PLAIN, burn } },
+	{ "moved", in_moved_text, { PLAIN, burn } },
+	{ "moved-in-part", in_moved_text, { PLAIN, burn } },
 	{ "coroutine", in_coroutine, { PLAIN, burn } },
 #if defined(__x86_64__)
 	{ "trap", in_main, { BY_FRAME_POINTER, meet_traps } },
