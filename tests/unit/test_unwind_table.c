@@ -490,8 +490,8 @@ START_TEST(each_row_is_libdws)
 	int result = glob(compared_files[_i], 0, NULL, &found);
 
 	ck_assert_msg(!result || _i >= MAY_LACK, "no file is %s", compared_files[_i]);
-	for (size_t i = 0; !result && i < found.gl_pathc; i++)
-		expect_same_rows(found.gl_pathv[i]);
+	if (!result)
+		expect_same_rows(found.gl_pathv[0]); /* the others are most often links to it, or its last version */
 	globfree(&found);
 }
 END_TEST
