@@ -232,6 +232,16 @@ static __always_inline bool leave_out(struct seq_file *seq, struct task_struct *
 	return true;
 }
 
+static __always_inline void place(struct mapping_record *record, const struct task_struct *task,
+				  const struct vm_area_struct *vma, const struct code_spans *spans)
+{
+	record->tgid = task->tgid;
+	record->started_ns = spans->started_ns;
+	record->epoch = epoch_of(vma->vm_mm);
+	record->begins = vma->vm_start;
+	record->ends = vma->vm_end;
+}
+
 static __always_inline void identify(struct mapping_record *record, struct file *file)
 {
 	__u32 device = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
@@ -252,12 +262,13 @@ static __always_inline bool is_text_of_no_file(const struct vm_area_struct *vma)
 {
 	const struct mm_struct *mm = vma->vm_mm;
 
-	/* without branches: the verifier would tell apart what the loop around it holds by the ranges of these numbers */
-	return !vma->vm_file && mm &&
-	       (not_less(vma->vm_start, code_page_of(mm)) & ~not_less(vma->vm_start, mm->end_code));
+	return !vma->vm_file && mm && vma->vm_start >= code_page_of(mm) && vma->vm_start < mm->end_code;
 }
 
-/* The same as list() of such memory. */
+/*
+ * Not inlined, and neither is list_mapping(): the record would be a part of what the verifier compares each time that it comes to
+ * the loop's head, and it would find no two alike.
+ */
 static __noinline bool list_text(struct seq_file *seq, struct task_struct *task, struct vm_area_struct *vma,
 				 struct code_spans *spans)
 {
@@ -268,32 +279,20 @@ static __noinline bool list_text(struct seq_file *seq, struct task_struct *task,
 
 	if (!file)
 		return true;
-	record.tgid = task->tgid;
-	record.started_ns = spans->started_ns;
-	record.epoch = epoch_of(mm);
-	record.begins = vma->vm_start;
-	record.ends = vma->vm_end;
+	place(&record, task, vma, spans);
 	record.file_offset = record.begins - code_page_of(mm);
 	identify(&record, file);
 	widen_spans(spans, &record);
 	return write_with_path(seq, &record, file);
 }
 
-/*
- * Writes one mapping. Returns false if it does not fit. Not inlined: the record would be a part of what the verifier compares
- * each time that it comes to the loop's head, and it would find no two alike.
- */
-static __noinline bool list(struct seq_file *seq, struct task_struct *task, struct vm_area_struct *vma,
-			    struct code_spans *spans)
+static __noinline bool list_mapping(struct seq_file *seq, struct task_struct *task,
+				    struct vm_area_struct *vma, struct code_spans *spans)
 {
 	struct mapping_record record = { .header = { RECORD_MAPPING, sizeof(record) } };
 	struct file *file = vma->vm_file;
 
-	record.tgid = task->tgid;
-	record.started_ns = spans->started_ns;
-	record.epoch = epoch_of(vma->vm_mm);
-	record.begins = vma->vm_start;
-	record.ends = vma->vm_end;
+	place(&record, task, vma, spans);
 	if (!file) {
 		if (record.begins == (__u64)BPF_CORE_READ(task, mm, context.vdso))
 			record.flags |= MAPPING_IS_VDSO;
@@ -306,6 +305,14 @@ static __noinline bool list(struct seq_file *seq, struct task_struct *task, stru
 		record.flags |= MAPPING_IS_EXE;
 	widen_spans(spans, &record);
 	return write_with_path(seq, &record, file);
+}
+
+/* Writes one mapping. Returns false if it does not fit. */
+static __always_inline bool list(struct seq_file *seq, struct task_struct *task, struct vm_area_struct *vma,
+				 struct code_spans *spans)
+{
+	return is_text_of_no_file(vma) ? list_text(seq, task, vma, spans)
+				       : list_mapping(seq, task, vma, spans);
 }
 
 /*
@@ -360,8 +367,7 @@ int walk_mappings(struct bpf_iter__task *ctx)
 			end = MAPPED_CUT;
 			break;
 		}
-		if (!(is_text_of_no_file(vma) ? list_text(seq, task, vma, spans)
-					      : list(seq, task, vma, spans))) {
+		if (!list(seq, task, vma, spans)) {
 			full = true;
 			end = MAPPED_MORE;
 			break;
@@ -426,7 +432,7 @@ int walk_mappings_each(struct bpf_iter__task_vma *ctx)
 		spans->done = 1;
 		return 0;
 	}
-	if (!(is_text_of_no_file(vma) ? list_text(seq, task, vma, spans) : list(seq, task, vma, spans))) {
+	if (!list(seq, task, vma, spans)) {
 		if (!spans->listed)
 			spans->shown = 0; /* its record was not kept, either */
 		return 1;

@@ -173,12 +173,10 @@ static __always_inline bool unwind_caller(struct unwind_state *state, const stru
 		if (state->depth != 1)
 			return false;
 		*ret_address = unwind_leaf_register((__u32)rule->return_address_at);
-	} else if (!unwind_read_return(
-			   state, unwind_place(state, cfa, rule->return_address, rule->return_address_at),
-			   ret_address)) {
-		return false;
+		return true;
 	}
-	return true;
+	return unwind_read_return(
+		state, unwind_place(state, cfa, rule->return_address, rule->return_address_at), ret_address);
 }
 
 static __always_inline bool unwind_by_rule(struct unwind_state *state, const struct unwind_rule *rule)
@@ -198,7 +196,10 @@ static __always_inline bool unwind_by_rule(struct unwind_state *state, const str
 	} else if (rule->kind == UNWIND_CFA_PLT && state->address % PLT_ENTRY_BYTES >= (__u32)rule->cfa_add) {
 		cfa += sizeof(__u64);
 	}
-	/* a caller's frame is above, except across a signal frame, which may be on another stack, or where nothing of it is on the stack */
+	/*
+	 * A caller's frame is above, except across a signal frame, which may be on another stack. It may begin right there if the
+	 * return address is in a register: then this frame has no word on the stack.
+	 */
 	if (cfa < state->stack_pointer + (rule->return_address != UNWIND_IN_REGISTER) && !rule->is_signal &&
 	    rule->kind != UNWIND_CFA_MOVED)
 		return false;

@@ -113,8 +113,8 @@ struct unwind_chunk {
 #define UNWIND_AT_STACK_POINTER 2U /* at an offset from the frame's own stack pointer: signal frames */
 #define UNWIND_AT_FRAME_POINTER 3U /* from the frame's own frame pointer: prologues that align the stack */
 #define UNWIND_ELSEWHERE 4U        /* for `extra`: unknown */
-#define UNWIND_IN_REGISTER                                                                                   \
-	5U /* for return_address: return_address_at is its DWARF number, known in the leaf frame alone */
+/* for return_address: in the register with the DWARF number return_address_at, which is known in the leaf frame alone */
+#define UNWIND_IN_REGISTER 5U
 
 struct unwind_rule {
 	__u8 kind;

@@ -562,10 +562,7 @@ static int add_sample_of_other(const struct draining *draining, struct capture_r
 		       : add_event(draining, position, draining->sample->time_ns, draining->sample->time_ns);
 }
 
-/*
- * The epoch that the sample's row has. A process that changes its mappings all the time would have a row for each sample: of the
- * rest nobody knows.
- */
+/* The epoch that the sample's row has; 0 where the process has changed its mappings too often (CAPTURE_EPOCHS). */
 static uint32_t epoch_of_row(struct capture *capture, uint32_t position, uint32_t epoch)
 {
 	struct capture_process *process = &capture->processes[position];

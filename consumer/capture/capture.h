@@ -100,7 +100,7 @@ struct capture_row {
 	uint64_t weight_ns;
 };
 
-/* Of a process: rows of different epochs are apart until then. */
+/* After so many changes of a process's epoch its rows have none: they would be as many as its samples. */
 #define CAPTURE_EPOCHS 64U
 
 /*

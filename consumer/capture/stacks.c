@@ -45,6 +45,30 @@ static bool is_wanted(const void *user, uint32_t position)
 		       depth * sizeof(*wanted->frames));
 }
 
+/* Returns 0, -ENOSPC at the limit of frames, or -ENOMEM. */
+static int make_room(struct stacks *stacks, uint32_t depth)
+{
+	if (stacks->frames_count + depth > FRAMES_KEPT_MAX)
+		return -ENOSPC;
+	return array_make_room(stacks->stacks, stacks->count, stacks->room, 1U) ||
+			       array_make_room(stacks->frames, stacks->frames_count, stacks->frames_room,
+					       depth)
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* Appends the stack, for which there is room, and returns its position. */
+static uint32_t append(struct stacks *stacks, const struct stack *stack, const uint64_t *frames)
+{
+	uint32_t depth = (uint32_t)stack->kernel_depth + stack->user_depth;
+
+	memcpy(stacks->frames + stacks->frames_count, frames, depth * sizeof(*frames));
+	stacks->stacks[stacks->count] = *stack;
+	stacks->stacks[stacks->count].first = stacks->frames_count;
+	stacks->frames_count += depth;
+	return stacks->count++;
+}
+
 /* Finds or adds the stack, whose frames are kernel frames and then user frames. Its place and hash follow. */
 static int intern(struct stacks *stacks, struct stack *stack, const uint64_t *frames, uint32_t *ret_stack)
 {
@@ -60,21 +84,12 @@ static int intern(struct stacks *stacks, struct stack *stack, const uint64_t *fr
 		*ret_stack = found;
 		return 0;
 	}
-	if (stacks->count == stacks->most || stacks->frames_count + depth > FRAMES_KEPT_MAX)
-		return -ENOSPC;
-	result = array_make_room(stacks->stacks, stacks->count, stacks->room, 1U);
-	if (!result)
-		result = array_make_room(stacks->frames, stacks->frames_count, stacks->frames_room, depth);
+	result = stacks->count == stacks->most ? -ENOSPC : make_room(stacks, depth);
 	if (!result)
 		result = hash_index_add(&stacks->index, stack->hash, stacks->count);
-	if (result < 0)
-		return result;
-	stack->first = stacks->frames_count;
-	memcpy(stacks->frames + stack->first, frames, depth * sizeof(frames[0]));
-	stacks->frames_count += depth;
-	stacks->stacks[stacks->count] = *stack;
-	*ret_stack = stacks->count++;
-	return 0;
+	if (!result)
+		*ret_stack = append(stacks, stack, frames);
+	return result;
 }
 
 int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *sample, uint32_t *ret_stack)
@@ -114,21 +129,12 @@ int stacks_intern_look(struct stacks *stacks, uint32_t process, const int32_t *f
 int stacks_add_seen(struct stacks *stacks, uint32_t position, uint32_t sighting, uint32_t *ret_stack)
 {
 	struct stack stack = stacks->stacks[position];
-	uint32_t depth = (uint32_t)stack.kernel_depth + stack.user_depth;
+	int result = make_room(stacks, (uint32_t)stack.kernel_depth + stack.user_depth);
 
-	if (stacks->frames_count + depth > FRAMES_KEPT_MAX)
-		return -ENOSPC;
-	if (array_make_room(stacks->stacks, stacks->count, stacks->room, 1U) ||
-	    array_make_room(stacks->frames, stacks->frames_count, stacks->frames_room, depth))
-		return -ENOMEM;
-	memcpy(stacks->frames + stacks->frames_count, stacks->frames + stack.first,
-	       depth * sizeof(*stacks->frames));
-	stack.first = stacks->frames_count;
 	stack.sighting = sighting;
-	stacks->frames_count += depth;
-	stacks->stacks[stacks->count] = stack;
-	*ret_stack = stacks->count++;
-	return 0;
+	if (!result)
+		*ret_stack = append(stacks, &stack, stacks->frames + stack.first);
+	return result;
 }
 
 void stacks_settle(struct stacks *stacks)

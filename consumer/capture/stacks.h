@@ -21,8 +21,8 @@ struct stack {
 	bool truncated;   /* some frames are missing */
 	uint32_t hash;
 	/*
-	 * The scan that tells what its addresses were (mappings_sighting()), STACK_OF_NO_SCAN where that is not known and something
-	 * was replaced, or 0: what is mapped there now
+	 * The scan that tells what its addresses were (mapping_sighting()); STACK_OF_NO_SCAN: something was replaced, and no scan
+	 * tells; 0: what is mapped there now
 	 */
 	uint32_t sighting;
 };

@@ -35,9 +35,8 @@
  */
 #define FOLLOW_UP_FIRST_NS (CLOCK_SECOND_NS / 4)
 #define FOLLOW_UP_FACTOR 4U
-#define SCAN_MOVED_NS                                                                                        \
-	(CLOCK_SECOND_NS /                                                                                   \
-	 4) /* after mappings changed that are captured, which some processes do all the time */
+/* after captured mappings changed, as those of some processes do all the time */
+#define SCAN_MOVED_NS (CLOCK_SECOND_NS / 4)
 #define SCAN_AGAIN_NS CLOCK_SECOND_NS /* after a scan that could not do all */
 /*
  * While processes are young, or a capture is under way, the store thread looks so often at whether stacks led to addresses

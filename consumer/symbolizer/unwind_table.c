@@ -145,7 +145,7 @@ static int begin_function(void *user, uint64_t begins)
 	if (!compiler->segment)
 		return 0;
 	at = begins + compiler->segment->offset;
-	compiler->begins_stack = at && begins > compiler->segment->begins && begins_stack(compiler, at);
+	compiler->begins_stack = begins > compiler->segment->begins && begins_stack(compiler, at);
 	if (array_make_room(compiler->functions, compiler->functions_count, compiler->functions_room, 1U))
 		return -ENOMEM;
 	at -= compiler->begins_stack; /* rules are found by the byte before a return address */

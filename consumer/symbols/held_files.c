@@ -19,12 +19,19 @@ static void let_go(struct held_file *held)
 	*held = (struct held_file){ 0 };
 }
 
-int held_files_open(const struct held_files *files, const struct mapped_file *file)
+static const struct held_file *find(const struct held_files *files, const struct mapped_file *file)
 {
 	for (uint32_t i = 0; i < HELD_MAX; i++)
 		if (files->held[i].file == file)
-			return duplicate(files->held[i].fd);
-	return -ENOENT;
+			return &files->held[i];
+	return NULL;
+}
+
+int held_files_open(const struct held_files *files, const struct mapped_file *file)
+{
+	const struct held_file *held = find(files, file);
+
+	return held ? duplicate(held->fd) : -ENOENT;
 }
 
 /*
@@ -60,9 +67,8 @@ void held_files_add(struct held_files *files, struct mapped_file *file, int fd, 
 	uint32_t count = is_granted ? HELD_GRANTED : HELD_OPENED;
 	int copy;
 
-	for (uint32_t i = 0; i < HELD_MAX; i++)
-		if (files->held[i].file == file)
-			return;
+	if (find(files, file))
+		return;
 	place = find_place(held, count, file->uid);
 	copy = duplicate(fd);
 	if (copy < 0)

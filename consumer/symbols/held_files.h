@@ -29,7 +29,7 @@ struct held_files {
 int held_files_open(const struct held_files *files, const struct mapped_file *file);
 
 /*
- * Holds the file, whose descriptor stays the caller's. The one held first goes for it, where there is no room; that of the same user,
+ * Holds the file, unless it is held; its descriptor stays the caller's. The one held first goes for it, where there is no room; that of the same user,
  * if this is not root and has half of all. Without a descriptor it is not held.
  */
 void held_files_add(struct held_files *files, struct mapped_file *file, int fd, bool is_granted);

@@ -201,20 +201,17 @@ int mapped_files_open(struct mapped_files *files, const struct mappings *mapping
 		      uint64_t deadline_ns, struct stat *ret_at)
 {
 	int fd = open_by_path(file, ret_at);
-	bool by_path = fd >= 0;
+	bool is_granted = false;
 
 	files->asked = false;
 	if (fd < 0 && files->held)
 		fd = open_held(files, file, ret_at);
-	if (fd >= 0) {
-		file->is_put_off = false;
-		if (by_path && files->held)
-			held_files_add(files->held, file, fd, false);
-		return fd;
+	if (fd < 0) {
+		fd = open_by_grants(files, mappings, file, deadline_ns, ret_at);
+		is_granted = true;
 	}
-	fd = open_by_grants(files, mappings, file, deadline_ns, ret_at);
 	if (fd >= 0 && files->held)
-		held_files_add(files->held, file, fd, true);
+		held_files_add(files->held, file, fd, is_granted);
 	if (fd == -EBUSY && !file->is_put_off)
 		own_count(files->own_counters, OWN_FILES_DEFERRED);
 	file->is_put_off = fd == -EBUSY;

@@ -32,8 +32,7 @@ struct mapped_file {
 	/* mapped_files.c: bourdon-grant refuses the file for processes started until then */
 	uint64_t refused_ns;
 	bool is_put_off; /* mapped_files.c: the request for it has to wait, which was counted */
-	uint32_t
-		text; /* number of the first page with code, plus 1; 0: not known, before its unwind table was made */
+	uint32_t text; /* its first page with code, plus 1; 0: not known, before its unwind table was made */
 	uint32_t runtime; /* its sign of a runtime (runtime_sign.h), once its unwind table was asked for */
 };
 

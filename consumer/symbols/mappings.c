@@ -426,7 +426,7 @@ static void end_list(struct mappings *mappings)
 
 	if (process) {
 		process->listed = scan->from;
-		process->epoch = process->epoch_list == scan->from ? process->epoch_of_list : 0;
+		process->epoch = process->listing == scan->from ? process->listing_epoch : 0;
 		if (process->history)
 			mapping_history_see(process->history,
 					    &(struct mapping_sighting){ process->epoch, process->program,
@@ -539,11 +539,11 @@ static void add_record(struct mappings *mappings, const struct mapping_record *r
 	if (!process)
 		return;
 	begin_list(mappings, process);
-	if (process->epoch_list != mappings->current->from) {
-		process->epoch_list = mappings->current->from;
-		process->epoch_of_list = record->epoch;
-	} else if (process->epoch_of_list != record->epoch) {
-		process->epoch_of_list = 0;
+	if (process->listing != mappings->current->from) {
+		process->listing = mappings->current->from;
+		process->listing_epoch = record->epoch;
+	} else if (process->listing_epoch != record->epoch) {
+		process->listing_epoch = 0;
 	}
 	known = find_known(process, record);
 	if (known && record->flags & MAPPING_NO_PATH) {
@@ -677,11 +677,11 @@ static void share_out(struct mappings *mappings)
 	mappings->mappings_count = mappings->of_many = mappings->histories = 0;
 	for (uint32_t i = 0; i < mappings->count; i++) {
 		const struct mapped_process *process = &mappings->processes[i];
+		bool has_history = process->history;
 
 		count_mappings(mappings, process, 0);
-		mappings->histories += process->history != NULL;
-		user_shares_of(&mappings->shares, process->uid)->used[SHARE_HISTORIES] += process->history !=
-											  NULL;
+		mappings->histories += has_history;
+		user_shares_of(&mappings->shares, process->uid)->used[SHARE_HISTORIES] += has_history;
 	}
 }
 

@@ -29,9 +29,10 @@ struct mapped_process {
 	/* mappings with an earlier slice do not exist any more: the list that began with this one is complete */
 	uint32_t listed;
 	uint32_t exe_slice; /* the list in which the executable's mappings were found */
-	uint32_t
-		epoch; /* at which the last complete list was made (abi.h); 0: not known, or it changed meanwhile */
-	uint32_t epoch_list, epoch_of_list; /* the same of the list that began with this slice */
+	/* of its address space (abi.h), when the last complete list was made; 0: not known, or it changed meanwhile */
+	uint32_t epoch;
+	uint32_t listing,
+		listing_epoch;  /* the first slice of the list that was begun last, and its epoch, likewise */
 	uint32_t changed_slice; /* when something of it was first replaced by something else; 0: never */
 	uint64_t changed_ns;    /* when that was seen last; CLOCK_MONOTONIC */
 	struct mapping_history *history; /* NULL: nothing was replaced, or too many processes have one */

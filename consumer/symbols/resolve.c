@@ -45,9 +45,7 @@ static int place_kernel_frame(struct resolved *resolved, const struct kernel_sym
 
 static bool is_anonymous(const struct mapping *mapping)
 {
-	uint64_t offset;
-
-	if (!mapping->file || !mapping->file->path[0] || !mapping_find_offset(mapping, &offset))
+	if (!mapping->file || !mapping->file->path[0])
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(anonymous_files); i++)
 		if (!strncmp(mapping->file->path, anonymous_files[i], strlen(anonymous_files[i])))
@@ -110,12 +108,11 @@ static int place_user_frame(struct resolved *resolved, const struct mappings *ma
 	} else if (mapping->flags & MAPPING_IS_VDSO && mapping->begins > UINT32_MAX) {
 		offset = (int64_t)(address - mapping->begins);
 		result = resolved_intern_module(resolved, MODULE_VDSO, "[vdso]", NULL, 0, &module);
-	} else if (is_anonymous(mapping)) {
+	} else if (is_anonymous(mapping) || !mapping_find_offset(mapping, &begin)) {
 		/* becomes anonymous later if there is no perf map, or no name in it */
 		result =
 			resolved_intern_module(resolved, MODULE_JIT, JIT_PATH, NULL, stack->process, &module);
 	} else {
-		mapping_find_offset(mapping, &begin);
 		offset = (int64_t)(address - mapping->begins + begin);
 		result = resolved_intern_module(resolved, MODULE_FILE, mapping->file->path, mapping->file, 0,
 						&module);

@@ -129,8 +129,8 @@ assert_inlined() {
 	sql "SELECT at, function = 'other_burn' FROM sample_time JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id)
 		WHERE kind = 'on-cpu' AND function IN ('first_burn', 'other_burn')" > "$WORK/named"
 	cat "$WORK/turns"
-	sql "SELECT ended, sum(samples) FROM sample JOIN stack USING(stack_id) WHERE kind = 'on-cpu' GROUP BY ended" | tee "$WORK/ended"
-	# each was seen, and each name is of the plugin that was there; the clocks of both are compared by more than a double has
+	sql "SELECT ended, sum(samples) FROM sample JOIN stack USING(stack_id) WHERE kind = 'on-cpu' GROUP BY ended"
+	# Each plugin was seen, and each name is of the one that was there. Times are compared as text: awk rounds such numbers.
 	awk -v least="$least" 'NR == FNR { number[NR] = $1; begin[NR] = $2; end[NR] = $3; turns = NR; next }
 		{ split($0, part, "|"); named[part[2]]++; right = 0
 		  for (i = 1; i <= turns; i++) right += number[i] == part[2] && "x" part[1] >= "x" begin[i] && "x" part[1] <= "x" end[i]

@@ -491,7 +491,8 @@ START_TEST(each_row_is_libdws)
 
 	ck_assert_msg(!result || _i >= MAY_LACK, "no file is %s", compared_files[_i]);
 	if (!result)
-		expect_same_rows(found.gl_pathv[0]); /* the others are most often links to it, or its last version */
+		expect_same_rows(
+			found.gl_pathv[0]); /* the others are most often links to it, or its last version */
 	globfree(&found);
 }
 END_TEST

@@ -321,20 +321,13 @@ SOLID static void *thread_that_stays(void *argument)
 	_exit(EXIT_DONE);
 }
 
-static void on_continued(int number)
-{
-	(void)number;
-}
-
 static int in_left_thread(const struct shape *shape, const struct run *run)
 {
 	static struct thread thread;
-	const struct sigaction action = { .sa_handler = on_continued };
 	sigset_t mask;
 	pthread_t id;
 	int error;
 
-	sigaction(SIGCONT, &action, NULL);
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCONT);
 	pthread_sigmask(SIG_BLOCK, &mask, NULL); /* for this thread alone to wait for */
