@@ -259,6 +259,7 @@ struct mm_struct {
 	int map_count;
 	unsigned long start_code; /* of the executable's first segment with code, and the end of its last */
 	unsigned long end_code;
+	unsigned long start_stack; /* the stack pointer with which the program began */
 	struct file *exe_file;
 	struct mm_context_of_kernel context;
 };

@@ -195,21 +195,41 @@ static __always_inline struct code_spans *spans_of(struct task_struct *task, con
 								: spans_make(tgid, target->started_ns);
 }
 
+/* Never 0. */
+static __always_inline __u32 now_ms(void)
+{
+	return (__u32)(bpf_ktime_get_ns() / 1000000) | 1;
+}
+
 static __always_inline void begin_scan(struct code_spans *spans, const struct control *shared)
 {
 	if (spans->scan == shared->mappings_scan)
 		return;
+	if (!spans->known_ms)
+		spans->known_ms = now_ms();
 	spans->scan = shared->mappings_scan;
 	spans->next = 0;
 	spans->listed = 0;
 	spans->done = 0;
 }
 
-/* Whether the process belongs to those whose mappings user space asked for. */
-static __always_inline bool is_asked_for(const struct control *shared, const struct mm_struct *mm)
+/* Whether its program is new, and has other mappings than when they were listed; or the scan has begun with it. */
+static __always_inline bool is_new(const struct control *shared, const struct mm_struct *mm,
+				   const struct code_spans *spans)
 {
-	return shared->mappings_of == MAPPINGS_OF_ALL ||
-	       (mm->map_count > (int)UNWIND_MAPPINGS_MAX) == (shared->mappings_of == MAPPINGS_OF_MANY);
+	return !spans->known_ms || spans->scan == shared->mappings_scan ||
+	       (now_ms() - spans->known_ms < MAPPINGS_NEW_MS && spans->visits != (__u32)mm->map_count);
+}
+
+/* Whether the process belongs to those whose mappings user space asked for. */
+static __always_inline bool is_asked_for(const struct control *shared, const struct mm_struct *mm,
+					 const struct code_spans *spans)
+{
+	if (shared->mappings_of == MAPPINGS_OF_ALL)
+		return true;
+	if ((mm->map_count > (int)UNWIND_MAPPINGS_MAX) != (shared->mappings_of == MAPPINGS_OF_MANY))
+		return false;
+	return shared->mappings_of != MAPPINGS_OF_NEW || is_new(shared, mm, spans);
 }
 
 /* An exec may have given the task another address space since policy was asked about it. */
@@ -343,7 +363,7 @@ int walk_mappings(struct bpf_iter__task *ctx)
 	spans = spans_of(task->group_leader, shared);
 	if (!spans)
 		return 0;
-	if (!is_asked_for(shared, mm))
+	if (!is_asked_for(shared, mm, spans))
 		return !leave_out(seq, task, shared, spans);
 	begin_scan(spans, shared);
 	if (spans->done)
@@ -397,7 +417,6 @@ int walk_mappings_each(struct bpf_iter__task_vma *ctx)
 	struct control *shared = control_get();
 	struct code_spans *spans;
 	struct mm_struct *mm;
-	bool asked_for;
 	__u32 tgid;
 
 	if (is_retired() || !task || !vma || !shared || !(vma->vm_flags & VM_EXEC) ||
@@ -406,17 +425,16 @@ int walk_mappings_each(struct bpf_iter__task_vma *ctx)
 	mm = task->mm;
 	if (!mm)
 		return 0;
-	asked_for = is_asked_for(shared, mm);
 	tgid = task->tgid;
 	spans = code_spans_of(tgid);
 	if (spans && spans->started_ns == BPF_CORE_READ(task, group_leader, start_boottime) &&
-	    (asked_for ? spans->done && spans->scan == shared->mappings_scan
-		       : spans->shown == shared->mappings_scan + 1))
+	    (is_asked_for(shared, mm, spans) ? spans->done && spans->scan == shared->mappings_scan
+					     : spans->shown == shared->mappings_scan + 1))
 		return 0;
 	spans = spans_of(task->group_leader, shared);
 	if (!spans || is_denied_mapping(vma))
 		return 0;
-	if (!asked_for)
+	if (!is_asked_for(shared, mm, spans))
 		return !leave_out(seq, task, shared, spans);
 	begin_scan(spans, shared);
 	if (spans->done)

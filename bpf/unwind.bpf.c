@@ -24,6 +24,21 @@ __noinline __u32 unwind_search_maps(__u32 first, __u32 count, __u64 address)
 	return low;
 }
 
+#define USES_MAX 0xffffU
+
+/* The rule so many bytes behind a row that names this element: most have one rule. */
+static __always_inline __u32 take_step(__u32 number, __u32 distance)
+{
+	struct unwind_rule *rule = bpf_map_lookup_elem(&unwind_rules, &number);
+	__u32 step = 0;
+
+	if (!rule || rule->kind != UNWIND_STEPS)
+		return number;
+	for (__u32 i = 1; i < UNWIND_STEPS_MAX; i++)
+		step += 1 & (__u32)not_less(distance, rule->steps.at[i]);
+	return step < UNWIND_STEPS_MAX ? rule->steps.rules[step] : 0;
+}
+
 __noinline __u32 unwind_search_rows(__u32 page_index, __u32 at)
 {
 	struct unwind_page *page = bpf_map_lookup_elem(&unwind_pages, &page_index);
@@ -32,6 +47,7 @@ __noinline __u32 unwind_search_rows(__u32 page_index, __u32 at)
 
 	if (!page || !page->rows)
 		return 0;
+	page->uses += 1 & (__u16)not_less(USES_MAX - 1, page->uses);
 	row = page->first_row;
 	rows = page->rows;
 	index = row / UNWIND_CHUNK_ROWS;
@@ -45,7 +61,8 @@ __noinline __u32 unwind_search_rows(__u32 page_index, __u32 at)
 		row += half & (__u32)not_less(at, chunk->rows[middle].at);
 		rows -= half;
 	}
-	return chunk->rows[row % UNWIND_CHUNK_ROWS].rule;
+	row %= UNWIND_CHUNK_ROWS;
+	return take_step(chunk->rows[row].rule, at - chunk->rows[row].at);
 }
 
 #if defined(__TARGET_ARCH_x86)

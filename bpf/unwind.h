@@ -17,6 +17,7 @@
 #if defined(__TARGET_ARCH_x86)
 
 #define PLT_ENTRY_BYTES 16U
+#define FIRST_BYTES_MAX 64U /* that a program's first function pushes, or leaves free to align its stack */
 #define VDSO_BYTES_MAX 16384U
 
 /* DWARF register numbers (System V ABI, AMD64, 3.6.2). */
@@ -76,6 +77,18 @@ static __always_inline bool unwind_read_return(struct unwind_state *state, __u64
 	if (probed)
 		*ret_address = probed;
 	return true;
+}
+
+/*
+ * Whether the frame is that of a program's first function, which has no caller: none can be so near to where the kernel has put the
+ * arguments (create_elf_tables() in fs/binfmt_elf.c). The dynamic loader's _dl_start_user and the _start of other C libraries than
+ * glibc have no table that says so.
+ */
+static __always_inline bool unwind_is_first(const struct unwind_state *state)
+{
+	const struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+
+	return mm && mm->start_stack - state->stack_pointer <= FIRST_BYTES_MAX;
 }
 
 /* Unwinds one frame by rbp, on the assumption that it is a frame pointer. */
@@ -300,6 +313,10 @@ static long unwind_up(__u32 index, struct unwind_context *context)
 	if (!rule || rule->kind == UNWIND_NONE) {
 		int moved = 0;
 
+		if (unwind_is_first(state)) {
+			state->ended = UNWIND_ENDED_ROOT;
+			return 1;
+		}
 		if (!state->mapping.pages && state->mapping.first_page == UNWIND_OF_NO_FILE)
 			return !unwind_made_code(state);
 		if (!state->mapping.pages && state->mapping.first_page)

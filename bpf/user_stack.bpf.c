@@ -72,6 +72,15 @@ static __always_inline __u64 return_trampoline(void)
 	return area ? area->vaddr : 0;
 }
 
+/* The innermost function alone, which is in a register. */
+static __always_inline long record_leaf(struct sample *slot, const struct unwind_state *state, __u8 ended)
+{
+	slot->user_frames[0] = state->address;
+	slot->unwinder = 0;
+	slot->user_ended = ended;
+	return 1;
+}
+
 __noinline long user_stack_unwind(struct unwind_state *state, struct sample *slot, __u64 started_ns)
 {
 	struct unwind_context context = { .state = state };
@@ -97,12 +106,10 @@ __noinline long user_stack_unwind(struct unwind_state *state, struct sample *slo
 	state->ended = UNWIND_ENDED_NO_RULE;
 	state->unwinders = state->guessed = 0;
 	state->trampoline = return_trampoline();
-	if (policy.unwinding == POLICY_UNWIND_NONE) {
-		context.frames[0] = state->address;
-		slot->unwinder = 0;
-		slot->user_ended = UNWIND_ENDED_POLICY;
-		return 1;
-	}
+	if (policy.unwinding == POLICY_UNWIND_NONE)
+		return record_leaf(slot, state, UNWIND_ENDED_POLICY);
+	if (!bpf_get_current_task_btf()->mm) /* exit_mm() in kernel/exit.c */
+		return record_leaf(slot, state, UNWIND_ENDED_EXITING);
 	tables = policy.unwinding == POLICY_UNWIND_DWARF ? bpf_map_lookup_elem(&unwind_procs, &tgid) : NULL;
 	context.spans = code_spans_of(tgid);
 	if (context.spans && context.spans->started_ns != started_ns)
@@ -115,7 +122,10 @@ __noinline long user_stack_unwind(struct unwind_state *state, struct sample *slo
 		context.frames[0] = state->address;
 		state->depth = 1;
 		state->unwinders = UNWINDER_FRAME_POINTER;
-		bpf_loop(SAMPLE_USER_FRAMES, unwind_frame_pointer_up, &context, 0);
+		if (unwind_is_first(state))
+			state->ended = UNWIND_ENDED_ROOT;
+		else
+			bpf_loop(SAMPLE_USER_FRAMES, unwind_frame_pointer_up, &context, 0);
 	}
 	slot->unwinder = state->unwinders;
 	slot->user_ended = state->ended;

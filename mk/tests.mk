@@ -5,7 +5,7 @@
 .PHONY: next logging npm prometheus verdicts
 
 UNIT := $(wildcard tests/unit/*.c)
-UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects honest
+UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp debug_frame debug_frame_gz plugin lazy lazy_ibt early bare jit objects honest
 WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c)) \
 	$(B)/workloads/hostile_stripped $(B)/workloads/chain_longer $(UNWIND:%=$(B)/workloads/unwind_%) \
 	$(patsubst tests/workloads/%.cc,$(B)/workloads/%,$(wildcard tests/workloads/*.cc))
@@ -63,12 +63,16 @@ UNWIND_static_pie = -static-pie
 UNWIND_far_text = -fno-pie -no-pie -Wl,--section-start=.text=0x10000000
 UNWIND_frame_pointers = $(FRAME_POINTERS)
 UNWIND_no_tables = -fno-asynchronous-unwind-tables -fno-unwind-tables -g0
+UNWIND_debug_frame = -fno-asynchronous-unwind-tables -fno-unwind-tables -g
+UNWIND_debug_frame_gz = $(UNWIND_debug_frame) -gz
 UNWIND_no_tables_fp = $(UNWIND_no_tables) $(FRAME_POINTERS)
 UNWIND_plugin_b = -DPLUGIN_ROOM=3000
 UNWIND_turn_first = -DPLUGIN_LEAF=first_burn
 UNWIND_turn_other = -DPLUGIN_LEAF=other_burn
 UNWIND_lazy = -fcf-protection=none -Wl,-z,lazy -Wl,-rpath,'$$ORIGIN'
 UNWIND_lazy_ibt = -fcf-protection=full -Wl,-z,lazy -Wl,-z,ibtplt -Wl,-rpath,'$$ORIGIN'
+UNWIND_early = -Wl,-rpath,'$$ORIGIN'
+UNWIND_bare = -fno-pie -no-pie -static -Wl,-e,bare_start
 UNWIND_objects = -lstdc++
 UNWIND_honest = -Wl,-rpath,'$$ORIGIN'
 UNWIND_SOURCE_plugin = plugin.c
@@ -78,6 +82,8 @@ UNWIND_SOURCE_turn_first = plugin_library.c
 UNWIND_SOURCE_turn_other = plugin_library.c
 UNWIND_SOURCE_lazy = lazy.c
 UNWIND_SOURCE_lazy_ibt = lazy.c
+UNWIND_SOURCE_early = early.c
+UNWIND_SOURCE_bare = bare.c
 UNWIND_SOURCE_jit = jit.c
 UNWIND_SOURCE_objects = objects.cc
 UNWIND_SOURCE_honest = honest.c
@@ -87,14 +93,15 @@ $(UNWIND:%=$(B)/workloads/unwind_%): $(B)/workloads/unwind_%: $(wildcard $(UNWIN
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(UNWIND_CFLAGS) $(UNWIND_PATH)/$(or $(UNWIND_SOURCE_$*),frames.c) \
 		$(UNWIND_PATH)/run.c $(UNWIND_PATH)/chain.c $(filter %.o %.so,$^) \
-		$(filter-out $(if $(findstring static,$*),-pie),$(LDFLAGS)) $(UNWIND_$*) -o $@
+		$(filter-out $(if $(findstring -static,$(UNWIND_$*)),-pie),$(LDFLAGS)) $(UNWIND_$*) -o $@
 	$(if $(filter stripped,$*),$(Q)cd $(@D) && objcopy --only-keep-debug $(@F) $(@F).debug && \
 		objcopy --strip-all --add-gnu-debuglink=$(@F).debug $(@F))
 
 $(B)/workloads/unwind_lazy $(B)/workloads/unwind_lazy_ibt: $(B)/workloads/unwind_lazy_library.so
 $(B)/workloads/unwind_honest: $(B)/workloads/unwind_honest_library.so
+$(B)/workloads/unwind_early: $(B)/workloads/unwind_early_library.so
 $(B)/workloads/unwind_plugin: | $(addprefix $(B)/workloads/unwind_,plugin_a.so plugin_b.so turn_first.so turn_other.so)
-UNWIND_LIBRARIES = $(addprefix $(B)/workloads/unwind_,lazy_library.so honest_library.so plugin_a.so plugin_b.so turn_first.so turn_other.so)
+UNWIND_LIBRARIES = $(addprefix $(B)/workloads/unwind_,lazy_library.so honest_library.so early_library.so plugin_a.so plugin_b.so turn_first.so turn_other.so)
 $(UNWIND_LIBRARIES): $(B)/workloads/unwind_%.so: $(wildcard $(UNWIND_PATH)/*)
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(UNWIND_CFLAGS) -fPIC $(UNWIND_$*) -shared -Wl,-soname,$(@F) \

@@ -210,7 +210,10 @@ struct look_record {
 #define MAPPINGS_OF_MANY 1U /* of processes with more */
 /* of every process that policy allows, what fits into one buffer, whether it is sampled or not */
 #define MAPPINGS_OF_ALL 2U
-#define MAPPINGS_KINDS 3U
+/* of processes with few whose program is not known for MAPPINGS_NEW_MS yet, and that have others than when they were listed */
+#define MAPPINGS_OF_NEW 3U
+#define MAPPINGS_KINDS 4U
+#define MAPPINGS_NEW_MS 500U
 
 /* mapped_record.flags */
 #define MAPPED_LISTED 1U /* some of its mappings follow */

@@ -33,6 +33,7 @@
 #define UNWIND_ENDED_REGISTER 7U   /* the CFA needs a register that is unknown in a caller */
 #define UNWIND_ENDED_POLICY 8U     /* root's policy limits unwinding */
 #define UNWIND_ENDED_CHANGED 9U /* the consumer's: something else was mapped at the address before or since */
+#define UNWIND_ENDED_EXITING 10U /* the process is ending, and its memory is given back */
 
 /*
  * A kernel frame below 2^30 is an offset from _text. Modules, BPF programs and trampolines are numbered

@@ -55,7 +55,7 @@ struct code_spans {
 	__u32 listed; /* mappings written so far */
 	__u32 visits; /* mappings of any kind that this pass has visited */
 	__u32 done;   /* 1: the list of this scan has ended */
-	__u32 reserved;
+	__u32 known_ms; /* since when the iterator knows the program (CLOCK_MONOTONIC, modulo 2^32); 0: it does not */
 };
 
 /*

@@ -6,12 +6,13 @@
 #include "common/abi/base.h"
 
 /*
- * ---- unwind_*: rules for unwinding the user stacks of targets; compiled from .eh_frame and .gopclntab ----
+ * ---- unwind_*: rules for unwinding the user stacks of targets; compiled from .eh_frame, .debug_frame and .gopclntab ----
  *
  * unwind_procs gives a process its part of unwind_maps: its executable mappings in ascending order. A mapping
  * has a part of unwind_pages, with one element for each 4 KiB of the file's text. A page has a part of one
  * chunk of unwind_rows, in ascending order, the first at offset 0. A row names the element of unwind_rules
- * that holds from its offset on. The consumer can write all of it, so programs check every number.
+ * that holds from its offset on, or one that has several rules, each for a few bytes: see UNWIND_STEPS. The consumer can write
+ * all of it, so programs check every number.
  */
 
 #define UNWIND_PAGE_BITS 12U
@@ -77,7 +78,9 @@ struct unwind_hotspot {
 
 struct unwind_page {
 	__u32 first_row; /* chunk << UNWIND_CHUNK_BITS | row in the chunk */
-	__u32 rows;      /* 0: no rule anywhere in the page */
+	__u16 rows;      /* 0: no rule anywhere in the page */
+	/* how often a rule was looked for in it: the programs count, up to the largest number, and the consumer sets it back */
+	__u16 uses;
 };
 
 struct unwind_row {
@@ -106,6 +109,8 @@ struct unwind_chunk {
  */
 #define UNWIND_GO_SWITCH 7U
 #define UNWIND_KINDS 8U
+/* no rule, but several: unwind_rule.steps */
+#define UNWIND_STEPS 8U
 
 /* unwind_rule.frame_pointer, .return_address and .extra: where the frame keeps its caller's value */
 #define UNWIND_SAME 0U             /* in the register, unchanged */
@@ -116,18 +121,36 @@ struct unwind_chunk {
 /* for return_address: in the register with the DWARF number return_address_at, which is known in the leaf frame alone */
 #define UNWIND_IN_REGISTER 5U
 
+/*
+ * The rules of a prologue or an epilogue, which change with each instruction and are the same in many functions. A row that names
+ * one stands for a row at each of the distances from it.
+ */
+#define UNWIND_STEPS_MAX 7U
+
+struct unwind_steps {
+	__u8 kind;                     /* UNWIND_STEPS */
+	__u8 at[UNWIND_STEPS_MAX];     /* ascending, the first 0; then the last again */
+	__u16 rules[UNWIND_STEPS_MAX]; /* indexes into unwind_rules, none of steps; then the last again */
+	__u16 reserved;
+};
+
 struct unwind_rule {
-	__u8 kind;
-	__u8 cfa_register; /* DWARF register number */
-	__u8 is_signal;    /* the caller was interrupted: its address is exact, not a return address */
-	__u8 frame_pointer;
-	__u8 return_address;
-	__u8 extra; /* one more register that callers compute CFAs from: rbx on x86 */
-	__s16 extra_at;
-	__s32 cfa_offset;
-	__s32 cfa_add;
-	__s32 frame_pointer_at;
-	__s32 return_address_at;
+	union {
+		struct {
+			__u8 kind;
+			__u8 cfa_register; /* DWARF register number */
+			__u8 is_signal; /* the caller was interrupted: its address is exact, not a return address */
+			__u8 frame_pointer;
+			__u8 return_address;
+			__u8 extra; /* one more register that callers compute CFAs from: rbx on x86 */
+			__s16 extra_at;
+			__s32 cfa_offset;
+			__s32 cfa_add;
+			__s32 frame_pointer_at;
+			__s32 return_address_at;
+		};
+		struct unwind_steps steps; /* kind == UNWIND_STEPS */
+	};
 };
 
 ABI_SIZE(unwind_process, 16);

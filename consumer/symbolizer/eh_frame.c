@@ -24,23 +24,31 @@ struct reading {
 	struct kept_common kept[KEPT];
 };
 
-/* One entry: what is behind its length. */
 struct entry {
-	const uint8_t *id_at;
-	uint64_t id; /* 0: a common entry; else how far that one is before id_at */
-	struct dwarf_bytes bytes;
+	bool is_common;
+	uint64_t common;          /* of a function's entry: the place of the common one in the section */
+	struct dwarf_bytes bytes; /* what follows */
 };
 
 /* Returns false at the end. */
-static bool next_entry(struct dwarf_bytes *section, struct entry *ret_entry)
+static bool next_entry(const struct eh_frame *frame, struct dwarf_bytes *section, struct entry *ret_entry)
 {
-	uint64_t length = dwarf_bytes_number(section, 4);
+	uint64_t length = dwarf_bytes_number(section, 4), id, id_at;
+	bool is_long = length == UINT32_MAX;
 
-	if (length == UINT32_MAX)
+	if (is_long)
 		length = dwarf_bytes_number(section, 8);
 	ret_entry->bytes = dwarf_bytes_take(section, length);
-	ret_entry->id_at = ret_entry->bytes.at;
-	ret_entry->id = dwarf_bytes_number(&ret_entry->bytes, 4);
+	id_at = (uint64_t)(ret_entry->bytes.at - frame->section);
+	if (frame->is_debug_frame) {
+		id = dwarf_bytes_number(&ret_entry->bytes, is_long ? 8 : 4);
+		ret_entry->is_common = id == (is_long ? UINT64_MAX : UINT32_MAX);
+		ret_entry->common = id;
+	} else {
+		id = dwarf_bytes_number(&ret_entry->bytes, 4);
+		ret_entry->is_common = !id;
+		ret_entry->common = id_at - id;
+	}
 	return length && !section->is_bad;
 }
 
@@ -136,19 +144,18 @@ static bool read_common(struct dwarf_bytes bytes, struct call_frames_common *com
 static const struct call_frames_common *find_common(struct reading *reading, const struct entry *entry)
 {
 	const struct eh_frame *frame = reading->frame;
-	uint64_t id_at = (uint64_t)(entry->id_at - frame->section);
 	struct dwarf_bytes at = { .end = frame->section + frame->bytes };
 	struct kept_common *kept;
 	struct entry common;
 
-	if (entry->id > id_at)
+	if (entry->common >= frame->bytes)
 		return NULL;
-	at.at = entry->id_at - entry->id;
+	at.at = frame->section + entry->common;
 	kept = &reading->kept[(uintptr_t)at.at / 4 % KEPT];
 	if (kept->entry != at.at) {
 		kept->entry = at.at;
-		kept->is_valid = next_entry(&at, &common) && !common.id && !common.bytes.is_bad &&
-				 read_common(common.bytes, &kept->common);
+		kept->is_valid = next_entry(frame, &at, &common) && common.is_common &&
+				 !common.bytes.is_bad && read_common(common.bytes, &kept->common);
 	}
 	return kept->is_valid ? &kept->common : NULL;
 }
@@ -184,8 +191,8 @@ int eh_frame_read(const struct eh_frame *frame, eh_frame_begin *begin, call_fram
 	struct entry entry;
 	int result = 0;
 
-	while (!result && next_entry(&section, &entry))
-		if (entry.id && !entry.bytes.is_bad)
+	while (!result && next_entry(frame, &section, &entry))
+		if (!entry.is_common && !entry.bytes.is_bad)
 			result = read_function(&reading, &entry, begin, add, user);
 	return result;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * eh_frame.h reads the entries of an .eh_frame section (Linux Standard Base, Core, 10.6) in one pass, with no
- * look back at what other entries say but the one that a function's entry refers to.
+ * eh_frame.h reads the entries of an .eh_frame section (Linux Standard Base, Core, 10.6), or of .debug_frame (DWARF 5, 6.4.1), in one
+ * pass, with no look back at what other entries say but the one that a function's entry refers to.
  */
 #ifndef BOURDON_SYMBOLIZER_EH_FRAME_H
 #define BOURDON_SYMBOLIZER_EH_FRAME_H
@@ -12,6 +12,7 @@ struct eh_frame {
 	const uint8_t *section; /* the caller's */
 	size_t bytes;
 	uint64_t address; /* virtual, of the section */
+	bool is_debug_frame;
 };
 
 /* The caller's: what to do at the begin of a function. A result other than 0 ends the reading. */

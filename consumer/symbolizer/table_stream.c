@@ -98,8 +98,19 @@ static bool head_is_valid(const struct table_head *head)
 	       head->first_page < UINT64_MAX / UNWIND_PAGE_BYTES - head->pages;
 }
 
-static bool rule_is_valid(const struct unwind_rule *rule)
+/* Steps are of rules that came before them. */
+static bool steps_are_valid(const struct unwind_steps *steps, uint32_t number)
 {
+	for (uint32_t i = 0; i < UNWIND_STEPS_MAX; i++)
+		if (steps->rules[i] >= number)
+			return false;
+	return true;
+}
+
+static bool rule_is_valid(const struct unwind_rule *rule, uint32_t number)
+{
+	if (rule->kind == UNWIND_STEPS)
+		return steps_are_valid(&rule->steps, number);
 	return rule->kind < UNWIND_KINDS && rule->is_signal <= 1 &&
 	       rule->frame_pointer <= UNWIND_AT_FRAME_POINTER &&
 	       (rule->return_address <= UNWIND_AT_FRAME_POINTER ||
@@ -135,7 +146,7 @@ bool table_message_is_valid(const struct table_message *message, size_t bytes, c
 	if (part == TABLE_HEAD)
 		return head_is_valid(&message->head);
 	for (uint32_t i = 0; i < message->count; i++)
-		if ((part == TABLE_RULES && !rule_is_valid(&message->rules[i])) ||
+		if ((part == TABLE_RULES && !rule_is_valid(&message->rules[i], done + i)) ||
 		    (part == TABLE_CHUNKS && !chunk_is_valid(&message->chunks[i], head)) ||
 		    (part == TABLE_PAGES && !page_is_valid(&message->pages[i], head)))
 			return false;

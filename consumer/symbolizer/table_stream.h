@@ -51,7 +51,7 @@ int table_send(int socket, int elf_fd);
  */
 struct table_receiver {
 	int (*head)(void *user, const struct table_head *head);
-	int (*rules)(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count);
+	int (*rules)(void *user, uint32_t from, struct unwind_rule *rules, uint32_t count);
 	int (*chunks)(void *user, uint32_t from, struct unwind_chunk *chunks, uint32_t count);
 	int (*pages)(void *user, uint32_t from, struct unwind_page *pages, uint32_t count);
 	/* NULL, or called before the others, and where there is no table */

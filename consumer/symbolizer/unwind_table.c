@@ -71,6 +71,9 @@ struct compiler {
 	uint32_t chunk_used; /* rows used in the last chunk */
 	uint32_t recent[RECENT];
 	struct unwind_rules rules;
+	struct unwind_rules steps; /* all that the file has, and how often each of them */
+	uint32_t *steps_uses, steps_room;
+	struct unwind_row rows[UNWIND_PAGE_BYTES + 1]; /* of one page */
 	struct unwind_table table;
 };
 
@@ -225,14 +228,131 @@ static int order_ranges(struct compiler *compiler)
 	return 0;
 }
 
+/* ---- steps ---- */
+
+#define STEP_BYTES_MAX 8U
+/* An element of the map of rules is as large as so many rows. */
+#define STEPS_ROWS (sizeof(struct unwind_rule) / sizeof(struct unwind_row))
+#define STEPS_MAX (1U << 16) /* different ones of a file that are counted */
+
+/*
+ * Reads the steps that begin with a range: each is short, and followed by a range that begins before `end`, also a number of a
+ * range. Returns how many ranges they replace, or 1 if there are none.
+ */
+static uint32_t read_steps(const struct compiler *compiler, uint32_t first, uint32_t end,
+			   struct unwind_rule *ret_rule)
+{
+	const struct range *ranges = compiler->ranges + first;
+	struct unwind_steps steps = { .kind = UNWIND_STEPS };
+	uint32_t count = 0;
+
+	while (count < UNWIND_STEPS_MAX && first + count + 1 < end &&
+	       at_of(ranges[count + 1]) - at_of(ranges[count]) <= STEP_BYTES_MAX) {
+		steps.at[count] = (__u8)(at_of(ranges[count]) - at_of(ranges[0]));
+		steps.rules[count] = (__u16)rule_of(ranges[count]);
+		count++;
+	}
+	for (uint32_t i = count; count && i < UNWIND_STEPS_MAX; i++) {
+		steps.at[i] = steps.at[i - 1];
+		steps.rules[i] = steps.rules[i - 1];
+	}
+	ret_rule->steps = steps;
+	return count > 1 ? count : 1;
+}
+
+static int count_use(struct compiler *compiler, const struct unwind_rule *steps)
+{
+	uint32_t found = unwind_rules_find(&compiler->steps, steps);
+
+	if (found != HASH_INDEX_NONE) {
+		compiler->steps_uses[found]++;
+		return 0;
+	}
+	found = compiler->steps.count;
+	if (found == STEPS_MAX)
+		return 0;
+	if (array_make_room(compiler->steps_uses, found, compiler->steps_room, 1U))
+		return -ENOMEM;
+	compiler->steps_uses[found] = 1;
+	return unwind_rules_add(&compiler->steps, steps);
+}
+
+/* Returns the number of so many steps among the rules, or 0: they would take more room than a row for each of them. */
+static uint32_t number_steps(struct compiler *compiler, const struct unwind_rule *steps, uint32_t count)
+{
+	uint32_t found = unwind_rules_find(&compiler->steps, steps), number;
+
+	return found == HASH_INDEX_NONE || compiler->steps_uses[found] * (count - 1) <= STEPS_ROWS ||
+			       intern_rule(compiler, steps, &number)
+		       ? 0
+		       : number;
+}
+
 /* ---- pages ---- */
 
-/* Reserves rows for a page within one chunk. */
-static int reserve_rows(struct compiler *compiler, uint32_t rows, struct unwind_row **ret_rows)
+/* Returns the first range, from `first` on, that begins behind a page. */
+static uint32_t find_page_end(const struct compiler *compiler, uint64_t begins, uint32_t first)
+{
+	while (first < compiler->ranges_count && at_of(compiler->ranges[first]) - begins < UNWIND_PAGE_BYTES)
+		first++;
+	return first;
+}
+
+static int count_steps(struct compiler *compiler)
+{
+	const struct range *ranges = compiler->ranges;
+	int result = 0;
+
+	for (uint32_t first = 0, end; first < compiler->ranges_count && !result; first = end) {
+		uint32_t taken;
+
+		end = find_page_end(compiler, at_of(ranges[first]) / UNWIND_PAGE_BYTES * UNWIND_PAGE_BYTES,
+				    first);
+		for (uint32_t i = first; i < end && !result; i += taken) {
+			struct unwind_rule steps;
+
+			taken = read_steps(compiler, i, end, &steps);
+			if (taken > 1)
+				result = count_use(compiler, &steps);
+		}
+	}
+	return result;
+}
+
+/* Makes the rows of a page, preceded by the rule in force at its start. Returns their number. */
+static uint32_t make_rows(struct compiler *compiler, uint64_t begins, uint32_t first, uint32_t end)
+{
+	const struct range *ranges = compiler->ranges;
+	uint32_t count = 0;
+
+	if (first == end || at_of(ranges[first]) != begins)
+		compiler->rows[count++] =
+			(struct unwind_row){ 0, (__u16)(first ? rule_of(ranges[first - 1]) : 0) };
+	for (uint32_t i = first, next; i < end; i = next) {
+		struct unwind_rule steps;
+		uint32_t number;
+
+		next = i + read_steps(compiler, i, end, &steps);
+		number = next - i > 1 ? number_steps(compiler, &steps, next - i) : 0;
+		for (uint32_t j = i; j < (number ? i + 1 : next); j++)
+			compiler->rows[count++] =
+				(struct unwind_row){ (__u16)(at_of(ranges[j]) - begins),
+						     (__u16)(number ? number : rule_of(ranges[j])) };
+	}
+	/* the largest seen, in libclang-cpp.so.14, had 1,032 before there were steps: what has no room there has no rule */
+	if (count > UNWIND_CHUNK_ROWS) {
+		count = UNWIND_CHUNK_ROWS;
+		compiler->rows[count - 1].rule = 0;
+	}
+	return count;
+}
+
+/* Returns the position of the first one, which is in one chunk with the others, or -errno. */
+static int64_t append_rows(struct compiler *compiler, const struct unwind_row *rows, uint32_t count)
 {
 	struct unwind_table *table = &compiler->table;
 
-	if (!table->chunks_count || compiler->chunk_used + rows > UNWIND_CHUNK_ROWS) {
+	if (!table->chunks_count || compiler->chunk_used + count > UNWIND_CHUNK_ROWS) {
 		if (table->chunks_count == UNWIND_TABLE_CHUNKS_MAX)
 			return -EFBIG;
 		if (array_make_room(table->chunks, table->chunks_count, compiler->chunks_room, 1U))
@@ -240,47 +360,26 @@ static int reserve_rows(struct compiler *compiler, uint32_t rows, struct unwind_
 		memset(&table->chunks[table->chunks_count++], 0, sizeof(*table->chunks));
 		compiler->chunk_used = 0;
 	}
-	*ret_rows = table->chunks[table->chunks_count - 1].rows + compiler->chunk_used;
-	compiler->chunk_used += rows;
-	table->rows += rows;
-	return 0;
+	memcpy(table->chunks[table->chunks_count - 1].rows + compiler->chunk_used, rows,
+	       count * sizeof(*rows));
+	compiler->chunk_used += count;
+	table->rows += count;
+	return (int64_t)(table->chunks_count - 1) * UNWIND_CHUNK_ROWS + compiler->chunk_used - count;
 }
 
-/*
- * Adds a page with the ranges from `first` on that begin in it, preceded by the rule in force at its start.
- */
-static int add_page(struct compiler *compiler, uint64_t begins, uint32_t first, uint32_t rule_before)
+/* Adds a page with the ranges that begin in it. */
+static int add_page(struct compiler *compiler, uint64_t begins, uint32_t first, uint32_t end)
 {
 	struct unwind_table *table = &compiler->table;
-	const struct range *ranges = compiler->ranges;
-	uint32_t last = first, carried, cut = UINT32_MAX;
+	uint32_t rows = make_rows(compiler, begins, first, end);
 	struct unwind_page page = { 0 };
-	struct unwind_row *rows;
-	int result;
 
-	while (last < compiler->ranges_count && at_of(ranges[last]) - begins < UNWIND_PAGE_BYTES)
-		last++;
-	carried = first == last || at_of(ranges[first]) != begins;
-	page.rows = last - first + carried;
-	/* the largest seen, in libclang-cpp.so.14, has 1,032: what has no room there has no rule */
-	if (page.rows > UNWIND_CHUNK_ROWS) {
-		page.rows = UNWIND_CHUNK_ROWS;
-		last = first + UNWIND_CHUNK_ROWS - carried;
-		cut = last - 1;
-	}
-	if (page.rows > 1 || rule_before || !carried) {
-		result = reserve_rows(compiler, page.rows, &rows);
-		if (result < 0)
-			return result;
-		page.first_row =
-			(table->chunks_count - 1) * UNWIND_CHUNK_ROWS + compiler->chunk_used - page.rows;
-		if (carried)
-			*rows++ = (struct unwind_row){ 0, (__u16)rule_before };
-		for (uint32_t i = first; i < last; i++)
-			*rows++ = (struct unwind_row){ (__u16)(at_of(ranges[i]) - begins),
-						       (__u16)(i == cut ? 0 : rule_of(ranges[i])) };
-	} else {
-		page.rows = 0;
+	if (rows > 1 || compiler->rows[0].rule) {
+		int64_t at = append_rows(compiler, compiler->rows, rows);
+
+		if (at < 0)
+			return (int)at;
+		page = (struct unwind_page){ .first_row = (__u32)at, .rows = (__u16)rows };
 	}
 	if (array_make_room(table->pages, table->pages_count, compiler->pages_room, 1U))
 		return -ENOMEM;
@@ -291,20 +390,20 @@ static int add_page(struct compiler *compiler, uint64_t begins, uint32_t first, 
 static int make_pages(struct compiler *compiler)
 {
 	const struct range *ranges = compiler->ranges;
-	uint32_t count = compiler->ranges_count, next = 0;
 	uint64_t first = at_of(ranges[0]) / UNWIND_PAGE_BYTES,
-		 last = at_of(ranges[count - 1]) / UNWIND_PAGE_BYTES;
-	int result = 0;
+		 last = at_of(ranges[compiler->ranges_count - 1]) / UNWIND_PAGE_BYTES;
+	uint32_t next = 0;
+	int result;
 
 	if (last - first >= UNWIND_TABLE_PAGES_MAX)
 		return -EFBIG;
 	compiler->table.first_page = first;
+	result = count_steps(compiler);
 	for (uint64_t page = first; page <= last && !result; page++) {
-		uint64_t begins = page * UNWIND_PAGE_BYTES;
+		uint32_t end = find_page_end(compiler, page * UNWIND_PAGE_BYTES, next);
 
-		result = add_page(compiler, begins, next, next ? rule_of(ranges[next - 1]) : 0);
-		while (next < count && at_of(ranges[next]) - begins < UNWIND_PAGE_BYTES)
-			next++;
+		result = add_page(compiler, page * UNWIND_PAGE_BYTES, next, end);
+		next = end;
 	}
 	return result;
 }
@@ -355,7 +454,8 @@ static int find_segments(struct compiler *compiler)
 	return 0;
 }
 
-static bool find_section(Elf *elf, struct eh_frame *ret_frame)
+/* Returns false if the file has none of this name. A compressed one is inflated in memory, of which a symbolizer has little. */
+static bool find_section(Elf *elf, const char *wanted, struct eh_frame *ret_frame)
 {
 	Elf_Scn *at = NULL;
 	GElf_Shdr header;
@@ -365,23 +465,47 @@ static bool find_section(Elf *elf, struct eh_frame *ret_frame)
 		return false;
 	while ((at = elf_nextscn(elf, at))) {
 		const char *name = gelf_getshdr(at, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		bool is_compressed = header.sh_flags & SHF_COMPRESSED;
 		const Elf_Data *data;
 
-		if (!name || strcmp(name, ".eh_frame") || header.sh_type == SHT_NOBITS)
+		if (!name || strcmp(name, wanted) || header.sh_type == SHT_NOBITS)
 			continue;
-		data = elf_rawdata(at, NULL);
+		if (is_compressed && elf_compress(at, 0, 0) < 0)
+			return false;
+		data = is_compressed ? elf_getdata(at, NULL) : elf_rawdata(at, NULL);
 		if (!data || !data->d_buf)
 			return false;
-		*ret_frame = (struct eh_frame){ data->d_buf, data->d_size, header.sh_addr };
+		*ret_frame = (struct eh_frame){ .section = data->d_buf,
+						.bytes = data->d_size,
+						.address = header.sh_addr };
 		return true;
 	}
 	return false;
 }
 
+/*
+ * Of a function that several have, the first is taken. Linkers put .eh_frame of other files into programs that are built without,
+ * and what Go writes into .debug_frame does not know where its scheduler changes the stack.
+ */
+static int read_frames(struct compiler *compiler)
+{
+	struct eh_frame frame;
+	int result = 0;
+
+	if (find_section(compiler->elf, ".eh_frame", &frame))
+		result = eh_frame_read(&frame, begin_function, add_range, compiler);
+	if (!result)
+		result = go_frames_read(compiler->elf, begin_function, add_range, compiler);
+	if (!result && find_section(compiler->elf, ".debug_frame", &frame)) {
+		frame.is_debug_frame = true;
+		result = eh_frame_read(&frame, begin_function, add_range, compiler);
+	}
+	return result;
+}
+
 static int compile(struct compiler *compiler)
 {
 	const struct unwind_rule none = { .kind = UNWIND_NONE };
-	struct eh_frame frame;
 	uint32_t number;
 	int result = intern_rule(compiler, &none, &number);
 
@@ -391,10 +515,8 @@ static int compile(struct compiler *compiler)
 	if (!result)
 		result = find_segments(compiler);
 	compiler->table.text_page = find_text_page(compiler);
-	if (!result && find_section(compiler->elf, &frame))
-		result = eh_frame_read(&frame, begin_function, add_range, compiler);
 	if (!result)
-		result = go_frames_read(compiler->elf, begin_function, add_range, compiler);
+		result = read_frames(compiler);
 	if (!result)
 		result = order_ranges(compiler);
 	return result ? result : make_pages(compiler);
@@ -416,6 +538,8 @@ int unwind_table_compile(int elf_fd, struct unwind_table *ret_table)
 	compiler.table.rules = TAKE_PTR(compiler.rules.rules);
 	compiler.table.rules_count = compiler.rules.count;
 	unwind_rules_free(&compiler.rules);
+	unwind_rules_free(&compiler.steps);
+	free(compiler.steps_uses);
 	if (result < 0)
 		unwind_table_free(&compiler.table);
 	else
@@ -429,4 +553,16 @@ void unwind_table_free(struct unwind_table *table)
 	free(table->chunks);
 	free(table->rules);
 	*table = (struct unwind_table){ 0 };
+}
+
+uint32_t unwind_table_step(const struct unwind_rule *rules, uint32_t number, uint32_t distance)
+{
+	const struct unwind_steps *steps = &rules[number].steps;
+	uint32_t step = 0;
+
+	if (steps->kind != UNWIND_STEPS)
+		return number;
+	while (step + 1 < UNWIND_STEPS_MAX && distance >= steps->at[step + 1])
+		step++;
+	return steps->rules[step];
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind_table.h compiles a file's .eh_frame, and of a Go program also its .gopclntab, into the rows that the kernel programs
- * unwind by (abi.h, unwind_*): each address range with one rule becomes a row.
+ * unwind_table.h compiles a file's .eh_frame and .debug_frame, and of a Go program also its .gopclntab, into the rows that the kernel programs
+ * unwind by (abi.h, unwind_*): each address range with one rule becomes a row, unless it is one of the steps of another.
  */
 #ifndef BOURDON_SYMBOLIZER_UNWIND_TABLE_H
 #define BOURDON_SYMBOLIZER_UNWIND_TABLE_H
@@ -26,13 +26,19 @@ struct unwind_table {
 	uint32_t rows; /* number of rows used in the chunks */
 };
 
+/*
+ * The number of the rule that a row stands for at a distance from it, found as by the programs (bpf/unwind.bpf.c). `number` is the
+ * row's.
+ */
+uint32_t unwind_table_step(const struct unwind_rule *rules, uint32_t number, uint32_t distance);
+
 /* Larger than any known file needs; a file beyond them gets no table. */
 #define UNWIND_TABLE_PAGES_MAX (1U << 18)  /* 1 GiB of text */
 #define UNWIND_TABLE_CHUNKS_MAX (1U << 13) /* 8 M rows */
-#define UNWIND_TABLE_RULES_MAX 4096U       /* largest seen: 600 */
+#define UNWIND_TABLE_RULES_MAX 4096U       /* largest seen: 1,105, and 2,373 with steps */
 
 /*
- * SYMBOLIZER: returns 0, -ENOTSUP if the file is no ELF file of this machine, -ENODATA without either,
+ * SYMBOLIZER: returns 0, -ENOTSUP if the file is no ELF file of this machine, -ENODATA without any of them,
  * -EFBIG beyond a limit above, -EBADMSG if nothing in it is usable, or -ENOMEM. The caller frees the table
  * with unwind_table_free().
  */

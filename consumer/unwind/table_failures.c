@@ -31,7 +31,7 @@ const struct table_reason_text table_reason_texts[TABLE_REASONS] = {
 	[TABLE_FAILED] = { "failed", "it failed", "nothing: it is tried again" },
 	[TABLE_WAITS] = { "waits", "its request to bourdon-grant waits for its turn",
 			  "nothing: it is asked for within seconds" },
-	[TABLE_NO_EH_FRAME] = { "no-eh-frame", "it has no .eh_frame",
+	[TABLE_NO_EH_FRAME] = { "no-eh-frame", "it has neither .eh_frame nor .debug_frame",
 				"nothing, if it keeps frame pointers, as Go does; otherwise build it with "
 				"-fasynchronous-unwind-tables" },
 	[TABLE_NOT_ELF] = { "not-elf", "it is no ELF file of this machine", "nothing" },

@@ -4,20 +4,15 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "common/hash_index.h"
-#include "common/log.h"
 #include "consumer/symbolizer/runtime_sign.h"
-#include "consumer/symbols/user_shares.h"
 #include "consumer/symbols/vdso.h"
+#include "consumer/unwind/unwind_module.h"
+#include "consumer/unwind/unwind_room.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/* until a file that failed, or that only bourdon-grant can open, is tried again */
-#define RETRY_NS (60 * CLOCK_SECOND_NS)
-#define RETRY_SLOW_NS (600 * CLOCK_SECOND_NS) /* the same of one whose table took too long */
-#define RETRY_ROOM_NS (2 * CLOCK_SECOND_NS)   /* the same of one for which room was made */
 #define KEPT_NS (64 * CLOCK_SECOND_NS) /* time that an unused table stays in the map, unless room is short */
 /* a file that has to wait for bourdon-grant is opened again after 1, 2, 4, 8 and 8 s */
 #define PUT_OFF_NS CLOCK_SECOND_NS
@@ -29,58 +24,6 @@
 /* Whoever had so much more of the symbolizers' time than another user, in this time, waits for that one. */
 #define TURN_NS (CLOCK_SECOND_NS / 4)
 #define TURNS_NS (10 * CLOCK_SECOND_NS)
-
-/* The result for a file so far. */
-enum module_state { MODULE_NEW, MODULE_WAITING, MODULE_READY, MODULE_WITHOUT };
-
-struct unwind_module {
-	uint64_t inode; /* these three are 0: the vDSO */
-	uint32_t device_major, device_minor;
-	enum module_state state;
-	bool no_room;
-	uint64_t retry_ns; /* when to try again; 0: never */
-	/* the file is not opened before: opening it takes a call to bourdon-grant, or failed */
-	uint64_t next_look_ns;
-	struct file_key file;     /* its state when it was opened last; zeros: never */
-	unsigned int pass;        /* the last pass that needed it */
-	unsigned int target_pass; /* the last pass in which a target did */
-	uint64_t needed_ns;       /* when that was */
-	/* the user whose processes needed it in that pass, and whether those of others did, too, then or in the pass before */
-	uint32_t owner;
-	bool is_shared, was_shared;
-	unsigned int checked; /* the last pass that opened the file */
-	bool is_suspect;      /* there is a new mapping: its inode number may belong to another file now */
-	/* its request to bourdon-grant was put off: how long, and until when. 0: it was not */
-	uint64_t put_off_ns, put_off_until_ns;
-	struct unwind_place place;
-	uint32_t runtime; /* its sign (runtime_sign.h) */
-	/* while it waits */
-	int fd;
-	bool is_under_way, is_of_bystander;
-	uint32_t uid; /* of a process that needs it */
-	char *path;
-};
-
-struct unwind_modules {
-	struct unwind_space *space;
-	struct table_workers *workers;
-	struct file_cache *cache;
-	int vdso; /* descriptor of the image; negative: there is none */
-	struct unwind_module **modules;
-	uint32_t modules_count, modules_room;
-	struct hash_index index;
-	uint32_t waiting;
-	uint64_t
-		room_is_for_targets_ns; /* until then, room was made for a target, which has yet to take it */
-	/* until then, this user makes way: its files get no new tables */
-	uint64_t makes_way_ns;
-	uint32_t makes_way;
-	unsigned int deaths; /* of symbolizers, since: */
-	uint64_t deaths_since_ns;
-	struct user_shares turns; /* time that symbolizers spent for each user, since: */
-	uint64_t turns_since_ns;
-	struct log_limit failures;
-};
 
 /* ---- removing a table ---- */
 
@@ -125,84 +68,6 @@ static void retire_table(struct unwind_modules *modules, struct unwind_pass *pas
 {
 	pass->more |= unwind_space_retire(modules->space, &module->place, pass->number);
 	empty(modules, module);
-}
-
-/*
- * Makes room: frees the tables that no process needed in this pass or the one before, and, for a target's file, those that no
- * target needed. Returns whether there was one.
- */
-static bool make_room(struct unwind_modules *modules, struct unwind_pass *pass, bool for_target)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < modules->modules_count; i++) {
-		struct unwind_module *module = modules->modules[i];
-		bool is_used = module->pass + 1 >= pass->number;
-
-		if (module->state != MODULE_READY || !module->place.rows ||
-		    (is_used && (!for_target || module->target_pass + 1 >= pass->number)))
-			continue;
-		any = true;
-		if (is_used)
-			retire_table(modules, pass, module);
-		else
-			empty(modules, module);
-	}
-	return any;
-}
-
-/* ---- shares of the room ---- */
-
-/* Whether it counts as the room of one user. */
-static bool is_owned(const struct unwind_module *module)
-{
-	return module->state == MODULE_READY && module->place.rows && !module->is_shared &&
-	       !module->was_shared;
-}
-
-/* Retires the newest tables that this user alone needs, with so many rows. */
-static void take_from(struct unwind_modules *modules, struct unwind_pass *pass, uint32_t uid, uint64_t rows)
-{
-	uint64_t taken = 0;
-
-	for (uint32_t i = modules->modules_count; i-- && taken < rows;) {
-		struct unwind_module *module = modules->modules[i];
-
-		if (!is_owned(module) || module->owner != uid)
-			continue;
-		taken += module->place.rows;
-		retire_table(modules, pass, module);
-	}
-	modules->makes_way = uid;
-	modules->makes_way_ns = pass->now_ns + 2 * RETRY_ROOM_NS;
-}
-
-/*
- * Makes room for a user who has less than half of what the one with most has, of files that nobody else needs: that one gives
- * half of the difference. Returns whether there was one.
- */
-static bool share_room(struct unwind_modules *modules, struct unwind_pass *pass, uint32_t uid)
-{
-	struct user_shares shares = { .count = 0 };
-	uint32_t most_uid = uid;
-	uint64_t most = 0, own;
-
-	for (uint32_t i = 0; i < modules->modules_count; i++) {
-		const struct unwind_module *module = modules->modules[i];
-		uint64_t *used = &user_shares_of(&shares, module->owner)->used[0];
-
-		*used += is_owned(module) ? module->place.rows : 0;
-		if (*used > most) {
-			most = *used;
-			most_uid = module->owner;
-		}
-	}
-	own = user_shares_of(&shares, uid)->used[0];
-	user_shares_clear(&shares);
-	if (most_uid == uid || own >= most / 2)
-		return false;
-	take_from(modules, pass, most_uid, (most - own) / 2);
-	return true;
 }
 
 /* ---- building one ---- */
@@ -279,12 +144,12 @@ static void note_failure(struct unwind_modules *modules, struct unwind_pass *pas
 static void note_result(struct unwind_modules *modules, struct unwind_pass *pass,
 			struct unwind_module *module, const char *path, int result)
 {
-	bool is_made_room = result == -ENOSPC &&
-			    (make_room(modules, pass, !module->is_of_bystander) ||
-			     (!module->is_of_bystander && share_room(modules, pass, module->owner)));
+	bool is_made_room = result == -ENOSPC && unwind_room_make(modules, pass, module);
 
 	if (!result) {
 		module->state = MODULE_READY;
+		module->made_ns = pass->now_ns;
+		module->uses = 0;
 		forget_failure(pass, module);
 		return;
 	}
@@ -613,6 +478,9 @@ const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, s
 				return NULL; /* no table until then */
 		}
 	}
+	if (module->is_evicted)
+		show_failure(pass, module, shown_path(mapping->file), -ENOSPC, module->retry_ns);
+	module->is_evicted = false;
 	module->pass = pass->number;
 	if (!pass->is_bystander)
 		module->target_pass = pass->number;

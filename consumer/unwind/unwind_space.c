@@ -53,11 +53,14 @@ static int receive_head(void *user, const struct table_head *head)
 	struct unwind_reception *reception = user;
 	struct unwind_space *space = reception->space;
 	struct unwind_place *place = &reception->place;
+	uint64_t room;
 
 	if (!space)
 		return 0;
 	/* check first: a chunk allocated in vain is not free for another file for a while */
-	if (head->chunks > unit_map_room(&space->chunks, clock_monotonic_ns()))
+	room = unit_map_room(&space->chunks, clock_monotonic_ns());
+	space->chunks_lacked = head->chunks > room ? head->chunks - (uint32_t)room : 0;
+	if (space->chunks_lacked)
 		return -ENOSPC;
 	place->chunks = calloc((size_t)head->chunks + 1, sizeof(*place->chunks));
 	if (!place->chunks)
@@ -98,13 +101,16 @@ static int number_rule(struct unwind_space *space, const struct unwind_rule *rul
 	return 0;
 }
 
-static int receive_rules(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count)
+static int receive_rules(void *user, uint32_t from, struct unwind_rule *rules, uint32_t count)
 {
 	struct unwind_reception *reception = user;
 	int result = 0;
 
-	for (uint32_t i = 0; i < count && !result && reception->space; i++)
+	for (uint32_t i = 0; i < count && !result && reception->space; i++) {
+		for (size_t step = 0; rules[i].kind == UNWIND_STEPS && step < UNWIND_STEPS_MAX; step++)
+			rules[i].steps.rules[step] = reception->rule_numbers[rules[i].steps.rules[step]];
 		result = number_rule(reception->space, &rules[i], &reception->rule_numbers[from + i]);
+	}
 	return result;
 }
 
@@ -132,6 +138,7 @@ static int receive_pages(void *user, uint32_t from, struct unwind_page *pages, u
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t row = pages[i].first_row;
 
+		pages[i].uses = 0;
 		if (pages[i].rows)
 			pages[i].first_row = place->chunks[row / UNWIND_CHUNK_ROWS] * UNWIND_CHUNK_ROWS +
 					     row % UNWIND_CHUNK_ROWS;
@@ -213,6 +220,30 @@ void unwind_space_sweep(struct unwind_space *space, unsigned int pass)
 			unwind_space_release(space, &space->retired[i].place);
 	}
 	space->retired_count = kept;
+}
+
+uint64_t unwind_space_uses(const struct unwind_space *space, const struct unwind_place *place)
+{
+	const struct unwind_maps *maps = &space->maps;
+	struct unwind_page pages[UNWIND_MAPS_A_CALL];
+	uint64_t uses = 0;
+
+	for (uint32_t done = 0, part; done < place->pages; done += part) {
+		uint64_t before = uses;
+
+		part = place->pages - done < ARRAY_SIZE(pages) ? place->pages - done
+							       : (uint32_t)ARRAY_SIZE(pages);
+		if (maps->read(maps->user, PIN_UNWIND_PAGES, place->page_at + done, pages, part))
+			break;
+		for (uint32_t i = 0; i < part; i++) {
+			uses += pages[i].uses;
+			pages[i].uses = 0;
+		}
+		if (uses > before && unwind_maps_write_from(maps, PIN_UNWIND_PAGES, place->page_at + done,
+							    pages, sizeof(pages[0]), part))
+			break;
+	}
+	return uses;
 }
 
 void unwind_space_forget_rules(struct unwind_space *space)

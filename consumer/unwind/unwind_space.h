@@ -33,6 +33,8 @@ struct unwind_space {
 	struct unwind_rules rules; /* all rules in the map; files share them, so they stay */
 	uint32_t rules_max;
 	bool rules_full; /* a table was refused because the map had no room for one of its rules */
+	uint32_t
+		chunks_lacked; /* that the last table lacked that was refused because there were not enough */
 	struct unwind_hotspot
 		hotspots[UNWIND_HOTSPOTS]; /* all in the map; they stay, as rules do. The first is none */
 	uint32_t hotspots_count;
@@ -88,6 +90,9 @@ void unwind_space_release(struct unwind_space *space, struct unwind_place *place
  */
 bool unwind_space_retire(struct unwind_space *space, struct unwind_place *place, unsigned int pass);
 void unwind_space_sweep(struct unwind_space *space, unsigned int pass);
+
+/* How often programs looked for rules in the table since this was asked last, or the table was written: a page counts 65,535 at most. */
+uint64_t unwind_space_uses(const struct unwind_space *space, const struct unwind_place *place);
 
 /* Forgets all rules except rule 0. The caller has released all tables, and no process entry refers to one. */
 void unwind_space_forget_rules(struct unwind_space *space);

@@ -117,24 +117,50 @@ large_library() {
 	library=$(find /usr/lib/*-linux-gnu -maxdepth 1 -name 'libcrypto.so.3')
 	begin --unwind-memory 1MiB
 	# several small files, because a large one could exceed its time limit instead
-	for i in 1 2 3 4; do
+	for i in 1 2 3 4 5 6; do
 		cp "$library" "$WORK/copy-$i"
 	done
 	start_own mapper "$WORK"/copy-*
 	await_tables_of 30 "$CHILD"
 	without=$(unwind_status modules_without)
-	((without >= 1 && without <= 4 && $(unwind_status modules) >= 1))
+	((without >= 1 && without <= 6 && $(unwind_status modules) >= 1))
 	[ "$(status_json | jq "[.problems[] | select(.problem | contains(\"no room for $without files\"))] | length")" -eq 1 ]
 	[[ $(status_json | jq -r '.problems[].remedy') == *--unwind-memory* ]]
 	await_log 5 "no unwind table for $WORK/copy-.*: no room in the kernel's maps; .*raise bourdon-load --unwind-memory"
 	# each is named, with what to do
 	[ "$(status_json | jq --arg of "$WORK/copy-" '[.files_without_table[] | select((.path | startswith($of)) and .reason == "no-room"
 		and .remedy == "raise bourdon-load --unwind-memory" and .since_ns > 0 and .retry_ns <= 60000000000)] | length')" -eq "$without" ]
-	"$BUILD/bourdon" --db "$DB" status | grep -A 2 "^  $WORK/copy-[1-4]: no room in the kernel's maps$" | grep -q '^    remedy: raise bourdon-load --unwind-memory$'
+	"$BUILD/bourdon" --db "$DB" status | grep -A 2 "^  $WORK/copy-[1-6]: no room in the kernel's maps$" | grep -q '^    remedy: raise bourdon-load --unwind-memory$'
 	# the attempt took no room from other files
 	start_own cpu_hog --threads 1
 	await_status 20 '.unwind[0].processes == 2 and .unwind[0].modules >= 3'
 	[ "$(unwind_status bytes)" -le "$(unwind_status bytes_max)" ]
+}
+
+# looked_up TIMES: whether programs looked for rules so often, in all tables
+looked_up() {
+	(($(bpftool -j map dump pinned "$PIN_DIR/unwind_pages" | jq '[.[].formatted.value.uses] | add') >= $1))
+}
+
+@test "for a file that finds no room, those make room that were sampled least" {
+	local library without i
+	library=$(find /usr/lib/*-linux-gnu -maxdepth 1 -name 'libcrypto.so.3')
+	begin --unwind-memory 1MiB
+	for i in 1 2 3 4 5 6 7; do
+		cp "$library" "$WORK/copy-$i"
+	done
+	start_own cpu_hog --threads 1
+	await_tables_of 30 "$CHILD"
+	await 30 looked_up 100
+	kill -STOP "$CHILD"
+	start_own mapper "$WORK"/copy-[1-6]
+	await_status 30 '.unwind[0] | .processes == 2 and .pending == 0 and .modules_without >= 1'
+	without=$(unwind_status modules_without)
+	sleep 20 # a table that is younger makes no room
+	start_own mapper "$WORK/copy-7"
+	# another copy has none instead, and not what was sampled
+	await_status 20 "([.files_without_table[].path | select(startswith(\"$WORK/copy-\"))] | length) == $((without + 1)) and
+		([.files_without_table[].path | select(. == \"$WORK/copy-7\")] | length) == 0 and .unwind[0].processes == 3"
 }
 
 @test "damaged ELF files: the daemon lives, and other files have their tables" {
@@ -399,4 +425,21 @@ from_first_second() {
 	daemon_start
 	from_first_second 95
 	from_first_second 99
+}
+
+@test "a process that is ending: its samples say that its stack is gone" {
+	local ending
+	load --hz 997
+	daemon_start
+	# shellcheck disable=SC2016 # perl expands it
+	start_command perl -MPOSIX -e '$SIG{USR1} = sub { POSIX::_exit(0) }; my $kept = "x" x (1 << 30); $| = 1; print "ready\n"; sleep 600'
+	ending=$CHILD
+	capture_begin --pid "$ending"
+	kill -USR1 "$ending"
+	await 30 eval "[ ! -e /proc/$ending ]"
+	capture_end
+	# to give a gigabyte back takes long
+	[ "$(sql "SELECT sum(samples) FROM sample JOIN stack USING(stack_id) JOIN process USING(process_id)
+		WHERE tgid = $ending AND kind = 'on-cpu' AND ended = 'exiting'")" -ge 5 ]
+	"$BUILD/bourdon" --db "$DB" why --section not_whole | grep -q 'exiting: the process was ending'
 }

@@ -23,6 +23,8 @@ programs() {
 		frame_pointers  frame_pointers
 		no_tables       no_tables
 		no_tables_fp    no_tables_fp
+		debug_frame     debug_frame
+		debug_frame_gz  debug_frame_gz
 		by_pointer      pie --kind by-frame-pointer
 		often           pie --kind often
 		thread          pie --kind thread
@@ -52,6 +54,8 @@ programs() {
 		replaced        plugin --kind replaced
 		lazy            lazy
 		lazy_ibt        lazy_ibt
+		early           early
+		bare            bare
 		jit             jit
 		spin            objects --kind spin
 		sort            objects --kind sort
@@ -262,6 +266,11 @@ some_stack() {
 		length == 1 and .[0].ended == "no-rule" and (.[0].remedy | contains("-fasynchronous-unwind-tables"))'
 }
 
+@test "no .eh_frame, but .debug_frame, deflated or not: complete stacks" {
+	on_cpu debug_frame "$START;in_main;$PLAIN;burn"
+	on_cpu debug_frame_gz "$START;in_main;$PLAIN;burn"
+}
+
 # ---- frames ----
 
 @test "frames of variable size, aligned frames, frames located by a saved pointer" {
@@ -374,6 +383,11 @@ some_stack() {
 plugin_stack() {
 	local other="(;(dlopen|dlclose|dlsym|_*clock_gettime|$LIBC|$STUB)[^;]*(;[^;]+)*)?" # samples while the plugin is loaded
 	echo "$START;$SHORT;$1(;run_plugin(;plugin_enter(;call_back(;plugin_burn)?)?|$other))?"
+}
+
+@test "first functions without unwind information: of the dynamic loader, and of a program without a C library" {
+	on_cpu early "(_dl_start_user|ld-linux[^;]*);(_dl_init|ld-linux[^;]*)(;(call_init|ld-linux[^;]*))?;early_begin(;early_burn)?"
+	on_cpu bare "bare_start;bare_main(;bare_burn)?"
 }
 
 @test "a plugin that calls back and is loaded again and again" {

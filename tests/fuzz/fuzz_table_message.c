@@ -11,6 +11,9 @@ static void expect_in_range(const struct table_message *message, const struct ta
 		if (message->part == TABLE_PAGES && page->rows)
 			HOLDS(page->first_row / UNWIND_CHUNK_ROWS < head->chunks &&
 			      page->first_row % UNWIND_CHUNK_ROWS + page->rows <= UNWIND_CHUNK_ROWS);
+		for (uint32_t step = 0; message->part == TABLE_RULES && step < UNWIND_STEPS_MAX; step++)
+			HOLDS(message->rules[i].kind != UNWIND_STEPS ||
+			      message->rules[i].steps.rules[step] < head->rules);
 		for (uint32_t row = 0; message->part == TABLE_CHUNKS && row < UNWIND_CHUNK_ROWS; row++)
 			HOLDS(message->chunks[i].rows[row].rule < head->rules);
 	}

@@ -302,7 +302,7 @@ static void put_table_pages(struct seed *seed)
 	static const unsigned char numbers[] = { 3, 1, 1, TABLE_PAGES - TABLE_HEAD, 0 };
 	struct table_message message = { .part = TABLE_PAGES, .count = 2 };
 
-	message.pages[0] = (struct unwind_page){ 1000, 24 };
+	message.pages[0] = (struct unwind_page){ 1000, 24, 0 };
 	put(seed, numbers, sizeof(numbers));
 	put(seed, &message, offsetof(struct table_message, head) + 2 * sizeof(message.pages[0]));
 }

@@ -20,7 +20,24 @@
 
 #define DESCRIPTORS_MAX 64
 
-static uint64_t files, files_without, rows, rows_without_form;
+static uint64_t files, files_without, rows, rows_in_table, rows_without_form;
+
+/* A row, or each of its steps. */
+static void count_steps(const struct unwind_table *table, const struct unwind_rule *rule,
+			uint64_t *without_form)
+{
+	uint32_t steps = 1;
+
+	if (rule->kind == UNWIND_EXPRESSION)
+		++*without_form;
+	for (uint32_t i = 0; rule->kind == UNWIND_STEPS && i < UNWIND_STEPS_MAX; i++) {
+		bool is_step = !i || rule->steps.at[i] > rule->steps.at[i - 1];
+
+		steps += i && is_step;
+		*without_form += is_step && table->rules[rule->steps.rules[i]].kind == UNWIND_EXPRESSION;
+	}
+	rows += steps;
+}
 
 static void count_rows(const char *path, const struct unwind_table *table)
 {
@@ -31,14 +48,13 @@ static void count_rows(const char *path, const struct unwind_table *table)
 			uint32_t row = table->pages[i].first_row + j;
 			const struct unwind_chunk *chunk = &table->chunks[row / UNWIND_CHUNK_ROWS];
 
-			here += table->rules[chunk->rows[row % UNWIND_CHUNK_ROWS].rule].kind ==
-				UNWIND_EXPRESSION;
+			count_steps(table, &table->rules[chunk->rows[row % UNWIND_CHUNK_ROWS].rule], &here);
 		}
 	files++;
-	rows += table->rows;
+	rows_in_table += table->rows;
 	rows_without_form += here;
 	if (here)
-		printf("%s: %" PRIu64 " of %" PRIu32 " rows have no form\n", path, here, table->rows);
+		printf("%s: %" PRIu64 " rows have no form\n", path, here);
 }
 
 static bool is_elf(int fd)
@@ -96,7 +112,7 @@ int main(int argc, char **argv)
 			return EXIT_FAILED;
 		}
 	printf("%" PRIu64 " files with tables, %" PRIu64 " without; %" PRIu64 " rows, %" PRIu64
-	       " of them without a form\n",
-	       files, files_without, rows, rows_without_form);
+	       " of them without a form; %" PRIu64 " in the tables\n",
+	       files, files_without, rows, rows_without_form, rows_in_table);
 	return EXIT_DONE;
 }

@@ -49,9 +49,18 @@ static int write_elements(void *user, enum pin_map map, const uint32_t *keys, co
 	return 0;
 }
 
+static int read_elements(void *user, enum pin_map map, uint32_t first, void *ret_elements, uint32_t count)
+{
+	const struct fake_maps *maps = user;
+
+	HOLDS(map == PIN_UNWIND_PAGES && first + count <= FAKE_PAGES && count <= UNWIND_MAPS_A_CALL);
+	memcpy(ret_elements, maps->pages + first, count * sizeof(maps->pages[0]));
+	return 0;
+}
+
 struct unwind_maps fake_maps_of(struct fake_maps *maps)
 {
-	return (struct unwind_maps){ write_elements, maps };
+	return (struct unwind_maps){ write_elements, read_elements, maps };
 }
 
 pid_t fake_symbolizer_start(int *ret_socket)

@@ -208,7 +208,7 @@ START_TEST(the_status_names_files_reasons_times_and_remedies)
 		"remedy=raise bourdon-load --unwind-memory\tsince_ns=4000000000\tretry_ns=56000000000\n"
 		"without_table\tpath=/c\treason=waits\ttext=its request to bourdon-grant waits for its turn\t"
 		"remedy=nothing: it is asked for within seconds\tsince_ns=2000000000\tretry_ns=0\n"
-		"without_table\tpath=/b\treason=no-eh-frame\ttext=it has no .eh_frame\tremedy=nothing, if it keeps frame pointers, "
+		"without_table\tpath=/b\treason=no-eh-frame\ttext=it has neither .eh_frame nor .debug_frame\tremedy=nothing, if it keeps frame pointers, "
 		"as Go does; otherwise build it with -fasynchronous-unwind-tables\tsince_ns=3000000000\tretry_ns=\n"
 		"without_table\tmore=5\n");
 	for (char *rest, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {

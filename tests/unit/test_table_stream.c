@@ -49,7 +49,7 @@ static int keep_head(void *user, const struct table_head *head)
 	return received->fails_at == TABLE_HEAD ? -ENOSPC : 0;
 }
 
-static int keep_rules(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count)
+static int keep_rules(void *user, uint32_t from, struct unwind_rule *rules, uint32_t count)
 {
 	struct received *received = user;
 
@@ -269,7 +269,11 @@ static const struct message_case message_cases[] = {
 	{ TABLE_RULES, 1, RULES(2, { .kind = UNWIND_KINDS - 1 }), 0, true },
 	{ TABLE_RULES, 1, RULES(3, { .kind = UNWIND_CFA }), 0, false },
 	{ TABLE_RULES, 0, RULES(0), 0, false },
-	{ TABLE_RULES, 0, RULES(1, { .kind = UNWIND_KINDS }), 0, false },
+	{ TABLE_RULES, 0, RULES(1, { .kind = UNWIND_STEPS + 1 }), 0, false },
+	{ TABLE_RULES, 1,
+	  RULES(2, { .kind = UNWIND_CFA }, { .steps = { UNWIND_STEPS, { 0, 1, 3 }, { 1, 0, 1 }, 0 } }), 0,
+	  true },
+	{ TABLE_RULES, 1, RULES(1, { .steps = { UNWIND_STEPS, { 0 }, { [6] = 1 }, 0 } }), 0, false },
 	{ TABLE_RULES, 0, RULES(1, { .is_signal = 2 }), 0, false },
 	{ TABLE_RULES, 0, RULES(1, { .frame_pointer = UNWIND_ELSEWHERE }), 0, false },
 	{ TABLE_RULES, 0, RULES(1, { .return_address = UNWIND_ELSEWHERE }), 0, false },
@@ -279,12 +283,12 @@ static const struct message_case message_cases[] = {
 	{ TABLE_CHUNKS, 1, CHUNKS(2, 0, 0, 0), 0, false },
 	{ TABLE_CHUNKS, 0, CHUNKS(1, 1023, 4096, 2), 0, false },
 	{ TABLE_CHUNKS, 0, CHUNKS(1, 1023, 0, 3), 0, false },
-	{ TABLE_PAGES, 0, PAGES(5, { 0, 1024 }, { 1024 + 1023, 1 }, { 0, 0 }), 0, true },
-	{ TABLE_PAGES, 0, PAGES(6, { 0, 1 }), 0, false },
-	{ TABLE_PAGES, 0, PAGES(1, { 0, 1025 }), 0, false },
-	{ TABLE_PAGES, 0, PAGES(1, { 1, 1024 }), 0, false },
-	{ TABLE_PAGES, 0, PAGES(1, { 2048, 1 }), 0, false },
-	{ TABLE_PAGES, 0, PAGES(1, { 5, 0 }), 0, false },
+	{ TABLE_PAGES, 0, PAGES(5, { 0, 1024, 0 }, { 1024 + 1023, 1, 0 }, { 0, 0, 0 }), 0, true },
+	{ TABLE_PAGES, 0, PAGES(6, { 0, 1, 0 }), 0, false },
+	{ TABLE_PAGES, 0, PAGES(1, { 0, 1025, 0 }), 0, false },
+	{ TABLE_PAGES, 0, PAGES(1, { 1, 1024, 0 }), 0, false },
+	{ TABLE_PAGES, 0, PAGES(1, { 2048, 1, 0 }), 0, false },
+	{ TABLE_PAGES, 0, PAGES(1, { 5, 0, 0 }), 0, false },
 };
 
 START_TEST(messages)
@@ -310,7 +314,6 @@ SUITE(table_stream)
 	tcase_add_test(streams, files_without_a_table);
 	tcase_add_loop_test(streams, a_callback_that_fails, 0, 4);
 	tcase_add_loop_test(streams, a_symbolizer_that_ends_too_early, 0, 2);
-	tcase_set_timeout(streams, 20);
 	tcase_add_loop_test(cases, messages, 0, ARRAY_SIZE(message_cases));
 	suite_add_tcase(suite, streams);
 	suite_add_tcase(suite, cases);

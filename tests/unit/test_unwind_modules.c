@@ -482,6 +482,127 @@ START_TEST(room_is_made_of_what_nobody_needs)
 }
 END_TEST
 
+/* Has another file, which is a copy of the same. */
+static void begin_file(struct fixture *fixture, struct mapped_file *ret_before, const char *name)
+{
+	*ret_before = fixture->file;
+	fixture->file.path = path_join(fixture->directory, name);
+	fill(fixture, "symbols");
+}
+
+/* The table of a file, if it has one. */
+static const struct unwind_place *place_of(struct fixture *fixture, struct mapped_file *file)
+{
+	struct mapping mapping = { .since = 1, .slice = 1, .file = file };
+
+	return unwind_modules_need(fixture->modules, &fixture->pass, &mapping);
+}
+
+/* As the programs do, in each page of the table that the file has. */
+static void use(struct fixture *fixture, struct mapped_file *file, uint16_t times)
+{
+	const struct unwind_place *place = place_of(fixture, file);
+
+	ck_assert_ptr_nonnull(place);
+	for (uint32_t i = 0; i < place->pages; i++)
+		fixture->fake->pages[place->page_at + i].uses += times;
+}
+
+/* All are needed: the one that is used least makes room, unless it is as much used as others, or new. */
+START_TEST(room_is_made_of_what_is_used_least)
+{
+	struct mapped_file files[3];
+	struct fixture fixture;
+	uint32_t chunks, elsewhere;
+
+	open_fixture(&fixture);
+	ck_assert_ptr_nonnull(need(&fixture));
+	chunks = FAKE_CHUNKS - unit_map_room(&fixture.space.chunks, clock_monotonic_ns());
+	/* there is room for two such files */
+	ck_assert_int_eq(unit_map_allocate(&fixture.space.chunks, FAKE_CHUNKS - 2 * chunks,
+					   clock_monotonic_ns(), &elsewhere),
+			 0);
+	begin_file(&fixture, &files[0], "second");
+	ck_assert_ptr_nonnull(need(&fixture));
+	begin_file(&fixture, &files[1], "third");
+	use(&fixture, &files[0], 300);
+	free(need_in_vain(&fixture)); /* the second has had no time yet */
+	ck_assert(place_of(&fixture, &files[1]));
+
+	fixture.pass.now_ns += 60 * CLOCK_SECOND_NS;
+	begin_pass(&fixture);
+	use(&fixture, &files[1], 100);
+	ck_assert(place_of(&fixture, &files[0]));
+	free(need_in_vain(&fixture)); /* the second is a quarter of all uses */
+	ck_assert(place_of(&fixture, &files[0]) && place_of(&fixture, &files[1]));
+
+	for (int i = 0; i < 2; i++) {
+		fixture.pass.now_ns += 60 * CLOCK_SECOND_NS;
+		begin_pass(&fixture);
+		use(&fixture, &files[0], 10000);
+		ck_assert(place_of(&fixture, &files[1]));
+	}
+	free(need_in_vain(&fixture));
+	ck_assert(fixture.pass.more);
+	ck_assert(place_of(&fixture, &files[0]));
+	ck_assert(!place_of(&fixture, &files[1])); /* it is not made again at once */
+	ck_assert_uint_eq(unwind_modules_count(fixture.modules).no_room, 2);
+	begin_pass(&fixture);
+	ck_assert(place_of(&fixture, &files[0]) && !place_of(&fixture, &files[1]));
+	unwind_modules_sweep(fixture.modules, &fixture.pass);
+	usleep(1100000); /* kernel programs may read the table until then */
+	fixture.pass.now_ns += CLOCK_SECOND_NS;
+	begin_pass(&fixture);
+	ck_assert_ptr_nonnull(need(&fixture));
+
+	/* it comes again after a minute, and takes the place of the other one if that was not used, either */
+	files[2] = fixture.file;
+	fixture.pass.now_ns += 60 * CLOCK_SECOND_NS;
+	begin_pass(&fixture);
+	use(&fixture, &files[0], 10000);
+	ck_assert(place_of(&fixture, &files[2]));
+	fixture.file = files[1];
+	free(need_in_vain(&fixture));
+	ck_assert(place_of(&fixture, &files[0]) && !place_of(&fixture, &files[2]));
+	free(files[0].path);
+	free(files[2].path);
+	close_fixture(&fixture);
+}
+END_TEST
+
+/* A user's files take the place of no other user's, who has no more. */
+START_TEST(what_others_use_little_stays_theirs)
+{
+	struct fixture fixture;
+	struct mapped_file first;
+	uint32_t taken;
+
+	open_fixture(&fixture);
+	fixture.pass.uid = 1000;
+	ck_assert_ptr_nonnull(need(&fixture));
+	begin_file(&fixture, &first, "second");
+	fixture.pass.uid = 1001;
+	ck_assert_ptr_nonnull(need(&fixture));
+	ck_assert_int_eq(unit_map_allocate(&fixture.space.chunks,
+					   unit_map_room(&fixture.space.chunks, clock_monotonic_ns()),
+					   clock_monotonic_ns(), &taken),
+			 0);
+	fixture.pass.now_ns += 60 * CLOCK_SECOND_NS;
+	begin_pass(&fixture);
+	fixture.pass.uid = 1001;
+	use(&fixture, &fixture.file, 100);
+	fixture.pass.uid = 1000;
+	ck_assert(place_of(&fixture, &first));
+	free(first.path);
+	begin_file(&fixture, &first, "third");
+	fixture.pass.uid = 1001;
+	free(need_in_vain(&fixture));
+	ck_assert_uint_eq(unwind_modules_count(fixture.modules).with, 2);
+	free(first.path);
+	close_fixture(&fixture);
+}
+END_TEST
+
 /* A user whose programs' tables fill the maps: another user's program has a table all the same, and the first user keeps half. */
 START_TEST(nobody_has_all_room)
 {
@@ -526,11 +647,8 @@ START_TEST(nobody_has_all_room)
 		begin_pass(&fixture);
 		/* the first user, whose passes come first, does not take the room again */
 		fixture.pass.uid = 1000;
-		for (uint32_t i = 0; i < count; i++) {
-			struct mapping mapping = { .since = 1, .slice = 1, .file = &files[i] };
-
-			unwind_modules_need(fixture.modules, &fixture.pass, &mapping);
-		}
+		for (uint32_t i = 0; i < count; i++)
+			place_of(&fixture, &files[i]);
 		work(&fixture);
 		fixture.pass.uid = 1001;
 		unwind_modules_need(fixture.modules, &fixture.pass, &fixture.mapping);
@@ -674,7 +792,6 @@ SUITE(unwind_modules)
 	Suite *suite = suite_create("unwind_modules");
 	TCase *cases = tcase_create("files");
 
-	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, a_table_is_built_once);
 	tcase_add_test(cases, the_vdso_has_a_table);
 	tcase_add_test(cases, a_file_that_changed_is_built_again);
@@ -687,6 +804,8 @@ SUITE(unwind_modules)
 	tcase_add_test(cases, a_failure_that_nobody_needs_goes_in_the_end);
 	tcase_add_test(cases, a_table_that_nobody_needs_goes_in_the_end);
 	tcase_add_test(cases, room_is_made_of_what_nobody_needs);
+	tcase_add_test(cases, room_is_made_of_what_is_used_least);
+	tcase_add_test(cases, what_others_use_little_stays_theirs);
 	tcase_add_test(cases, nobody_has_all_room);
 	tcase_add_test(cases, a_kept_table_needs_no_symbolizer);
 	tcase_add_test(cases, a_kept_table_is_credible);
