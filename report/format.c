@@ -101,3 +101,15 @@ void format_escaped(FILE *out, const char *text, char mark, format_escape *escap
 		text += length;
 	}
 }
+
+#define PLACE_COLUMNS_LEAST 20
+
+char *format_place(const char *name, int columns, char *into)
+{
+	size_t most = columns > PLACE_COLUMNS_LEAST ? (size_t)columns : PLACE_COLUMNS_LEAST;
+	char cut[FORMAT_BYTES], escaped[FORMAT_BYTES];
+
+	/* before it is escaped, too: `escaped` would have the begin of a long one */
+	format_cut_name(name, most, cut, sizeof(cut));
+	return format_cut_name(escape_terminal(cut, escaped, sizeof(escaped)), most, into, FORMAT_BYTES);
+}

@@ -33,6 +33,9 @@ char *format_cut(char *text, size_t columns, size_t text_bytes);
 /* A name of at most `columns` characters: of a path that is longer the end is left, which says most; of others the begin. */
 char *format_cut_name(const char *name, size_t columns, char *into, size_t into_bytes);
 
+/* The same, escaped, in as many columns as are left, but in 20 at least. `into` has FORMAT_BYTES bytes. */
+char *format_place(const char *name, int columns, char *into);
+
 /* The part after the last slash, escaped. */
 char *format_basename(const char *path, char *into, size_t into_bytes);
 

@@ -34,6 +34,8 @@ static const struct {
 	{ "mapping-changed",
 	  { "the program has replaced the code at that address, and nobody saw which was there at the time of the sample",
 	    "nothing: the names would be guessed" } },
+	{ "exiting",
+	  { "the process was ending: the kernel gives its memory back, and its stack is gone", "nothing" } },
 	{ "expression",
 	  { "the rule for this code is a DWARF expression that the tables cannot hold",
 	    "nothing to set; if it is compiled code, " WITH_FRAME_POINTERS } },
@@ -321,18 +323,11 @@ int not_whole_rows(const struct profile *profile, uint32_t limit, struct rows *r
 
 /* ---- text ---- */
 
-/* Of names that somebody else chose, at most; and of a place at least. */
+/* Of names that somebody else chose, at most. */
 #define RUNTIME_COLUMNS 12
 #define ENDED_COLUMNS 32
-#define PLACE_COLUMNS_LEAST 20
 
-static void print_label(const struct layout *layout, const char *label, char *text)
-{
-	fprintf(layout->out, "    %-*s", LAYOUT_LABEL_COLUMNS - 4, label);
-	print_wrapped_on(layout, text, LAYOUT_LABEL_COLUMNS);
-}
-
-/* " of jvm"; "" for code of a file. `into` has FORMAT_BYTES bytes, as below. */
+/* " of jvm"; "" for code of a file. `into` has FORMAT_BYTES bytes. */
 static char *runtime_of(const struct query *query, char *into)
 {
 	char runtime[FORMAT_BYTES / 2];
@@ -345,17 +340,6 @@ static char *runtime_of(const struct query *query, char *into)
 	return into;
 }
 
-/* Of a path that is too long the end. */
-static char *place_of(const struct query *query, int columns, char *into)
-{
-	size_t most = columns > PLACE_COLUMNS_LEAST ? (size_t)columns : PLACE_COLUMNS_LEAST;
-	char cut[FORMAT_BYTES], path[FORMAT_BYTES];
-
-	/* before it is escaped, too: `path` would have the begin of a long one */
-	format_cut_name(query_text(query, "module"), most, cut, sizeof(cut));
-	return format_cut_name(escape_terminal(cut, path, sizeof(path)), most, into, FORMAT_BYTES);
-}
-
 static void print_file(const struct layout *layout, const struct query *query)
 {
 	char place[FORMAT_BYTES], runtime[FORMAT_BYTES], share[FORMAT_BYTES], ended[FORMAT_BYTES],
@@ -366,15 +350,15 @@ static void print_file(const struct layout *layout, const struct query *query)
 			   plural((uint64_t)samples, "sample", "samples"));
 
 	used += (int)format_columns(runtime_of(query, runtime));
-	fprintf(layout->out, "%s%s\n", place_of(query, layout->columns - used, place), runtime);
+	fprintf(layout->out, "%s%s\n",
+		format_place(query_text(query, "module"), layout->columns - used, place), runtime);
 	if (of_reason < samples)
 		snprintf(most, sizeof(most), ", %lld of them", of_reason);
 	format_cut(escape_terminal(query_text(query, "ended"), ended, sizeof(ended)), ENDED_COLUMNS,
 		   sizeof(ended));
 	snprintf(text, sizeof(text), "%s%s: %s", ended, most, query_text(query, "why"));
-	print_label(layout, "why", text);
-	snprintf(text, sizeof(text), "%s", query_text(query, "remedy"));
-	print_label(layout, "do", text);
+	print_labelled_on(layout, "why", text);
+	print_labelled_on(layout, "do", query_text(query, "remedy"));
 }
 
 void not_whole_print(const struct layout *layout, struct query *query)

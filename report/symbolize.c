@@ -20,6 +20,7 @@
 #include "report/extend_stacks.h"
 #include "report/format.h"
 #include "report/owner.h"
+#include "report/packages.h"
 #include "report/query.h"
 #include "report/report.h"
 
@@ -43,6 +44,7 @@ struct module_row {
 	int64_t module_id, bias;
 	bool has_bias;
 	char *path, *build_id;
+	char *package; /* of the file on this machine; NULL: none */
 };
 
 struct place {
@@ -490,6 +492,15 @@ static void report_all(const struct symbolizing *work)
 			    plural(work->damaged, "part", "parts"));
 }
 
+/* Says which package has the symbols that are missing. */
+static void report_package(const struct symbolizing *work, const struct module_row *module)
+{
+	_cleanup_free_ char *symbols = module->package ? packages_symbols(module->package) : NULL;
+
+	if (symbols && work->named < work->places_count)
+		fprintf(work->report->out, "                Debian's package %s has its symbols\n", symbols);
+}
+
 static int symbolize_module(struct symbolizing *work, const struct module_row *module)
 {
 	char path[FORMAT_BYTES], id[FORMAT_BYTES];
@@ -518,6 +529,24 @@ static int symbolize_module(struct symbolizing *work, const struct module_row *m
 		escape_terminal(module->build_id, id, sizeof(id)),
 		work->named == work->places_count ? "" : ": ",
 		explain(work, module, count, chosen, by_address));
+	report_package(work, module);
+	return result;
+}
+
+static int find_packages(struct symbolizing *work)
+{
+	_cleanup_free_ const char **paths = calloc(work->modules_count + 1UL, sizeof(*paths));
+	_cleanup_free_ char **packages = calloc(work->modules_count + 1UL, sizeof(*packages));
+	int result = paths && packages ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < work->modules_count && !result; i++)
+		paths[i] = work->modules[i].path;
+	if (!result)
+		result = packages_find(PACKAGES_LISTS, paths, work->modules_count, packages);
+	for (uint32_t i = 0; i < work->modules_count && !result; i++)
+		work->modules[i].package = packages[i];
+	if (result)
+		log_error("out of memory");
 	return result;
 }
 
@@ -567,7 +596,7 @@ void symbolize_run(struct report *report)
 		cleanup_close(&work.spawner);
 		return;
 	}
-	if (read_modules(&work) < 0 || symbolize_all(&work) < 0)
+	if (read_modules(&work) < 0 || find_packages(&work) < 0 || symbolize_all(&work) < 0)
 		report->unwell = true;
 	else if (!work.modules_count)
 		report_nothing(report);
@@ -578,6 +607,7 @@ void symbolize_run(struct report *report)
 	for (uint32_t i = 0; i < work.modules_count; i++) {
 		free(work.modules[i].path);
 		free(work.modules[i].build_id);
+		free(work.modules[i].package);
 	}
 	free(work.modules);
 	free(work.places);

@@ -26,6 +26,7 @@
 #include "report/table.h"
 #include "report/timeline.h"
 #include "report/top.h"
+#include "report/unnamed.h"
 #include "report/usual.h"
 #include "report/wrap.h"
 
@@ -35,7 +36,8 @@
 #define FUNCTIONS_SHOWN 10
 #define PROCESSES_SHOWN 10
 #define STACKS_SHOWN 5
-#define FILES_MOST 256U /* where stacks are not whole; a hostile database may have files without end */
+#define FILES_MOST                                                                                           \
+	256U /* where stacks are not whole, or functions have no names; a hostile database may have files without end */
 #define PRESSURE_ROWS_MOST                                                                                   \
 	1024U /* three resources of a few scopes; a hostile view may have rows without end */
 #define FRAMES_SHOWN 12
@@ -869,6 +871,11 @@ static int compute_not_whole(struct why *why, struct rows *ret_rows)
 	return not_whole_rows(&why->profile, FILES_MOST, ret_rows);
 }
 
+static int compute_unnamed(struct why *why, struct rows *ret_rows)
+{
+	return unnamed_rows(&why->profile, FILES_MOST, ret_rows);
+}
+
 /* The resource that fired was memory, a kill did, or somebody was in direct reclaim for a hundredth of the span. */
 #define MEMORY_WAS_SHORT                                                                                                                         \
 	"('memory' = (SELECT iif(trigger_mode = 'kill', 'memory', resource) FROM capture WHERE capture_id = ?1) OR EXISTS (SELECT 1 FROM usage " \
@@ -897,6 +904,10 @@ static const struct section sections[] = {
 	  .shows = "stacks that are not whole, by file, why, and what to do",
 	  .compute = compute_not_whole,
 	  .print = not_whole_print },
+	{ .name = "unnamed",
+	  .shows = "functions without a name, by file, and which package has their symbols",
+	  .compute = compute_unnamed,
+	  .print = unnamed_print },
 	{ .name = "capture",
 	  .shows = "what fired, when, and the verdict in full",
 	  .sql = "SELECT s.*, " LOSSES_OF(

@@ -48,3 +48,9 @@ void print_lines_on(const struct layout *layout, char *text, int indent)
 		*at = ' ';
 	print_wrapped_on(layout, text, indent);
 }
+
+void print_labelled_on(const struct layout *layout, const char *label, const char *text)
+{
+	fprintf(layout->out, "    %-*s", LAYOUT_LABEL_COLUMNS - 4, label);
+	print_wrapped_on(layout, text, LAYOUT_LABEL_COLUMNS);
+}

@@ -19,4 +19,7 @@ void print_wrapped_on(const struct layout *layout, const char *text, int indent)
 /* Prints lines that are made for REPORT_COLUMNS; wraps them as above on a page that is narrower. Changes the text. */
 void print_lines_on(const struct layout *layout, char *text, int indent);
 
+/* Prints the text in lines of its own, behind a label that is further in than others. */
+void print_labelled_on(const struct layout *layout, const char *label, const char *text);
+
 #endif

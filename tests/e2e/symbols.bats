@@ -121,19 +121,20 @@ assert_inlined() {
 	has_epochs || least=0
 	load
 	daemon_start
-	start_command "$BUILD/workloads/unwind_plugin" --kind turns
+	start_ahead "$BUILD/workloads/unwind_plugin" --kind turns
 	output=$CHILD_OUTPUT
 	"$BUILD/bourdon" --db "$DB" capture --pid "$CHILD" --for 9s > "$WORK/captured"
 	stop "$CHILD" # it prints its last turn
 	cat <&"$output" > "$WORK/turns"
-	sql "SELECT at, function = 'other_burn' FROM sample_time JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id)
+	sql "SELECT at, at + 1000000, function = 'other_burn' FROM sample_time JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id)
 		WHERE kind = 'on-cpu' AND function IN ('first_burn', 'other_burn')" > "$WORK/named"
 	cat "$WORK/turns"
 	sql "SELECT ended, sum(samples) FROM sample JOIN stack USING(stack_id) WHERE kind = 'on-cpu' GROUP BY ended"
-	# Each plugin was seen, and each name is of the one that was there. Times are compared as text: awk rounds such numbers.
+	# Each plugin was seen, and each name is of the one that was there, within the millisecond that a sample's time has. Times are
+	# compared as text: awk rounds such numbers.
 	awk -v least="$least" 'NR == FNR { number[NR] = $1; begin[NR] = $2; end[NR] = $3; turns = NR; next }
-		{ split($0, part, "|"); named[part[2]]++; right = 0
-		  for (i = 1; i <= turns; i++) right += number[i] == part[2] && "x" part[1] >= "x" begin[i] && "x" part[1] <= "x" end[i]
+		{ split($0, part, "|"); named[part[3]]++; right = 0
+		  for (i = 1; i <= turns; i++) right += number[i] == part[3] && "x" part[2] >= "x" begin[i] && "x" part[1] <= "x" end[i]
 		  if (!right) { print "wrong: " $0; wrong = 1 } }
 		END { print named[0] + 0, named[1] + 0; exit wrong || named[0] < least || named[1] < least }' "$WORK/turns" "$WORK/named"
 }

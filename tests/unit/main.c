@@ -117,6 +117,8 @@ int main(int count, char **arguments)
 	find_beside(arguments[0], "compile_seccomp", "COMPILE_SECCOMP");
 	find_beside(arguments[0], "symbols", SYMBOLS_VARIABLE);
 	choose_seed();
+	/* Seconds, for tests that hang: 10 s of CPU time took five minutes at a load of 35. Check's own limit is 4. */
+	setenv("CK_DEFAULT_TIMEOUT", "900", 0);
 	setenv("COLUMNS", "100", 1); /* whatever the terminal of make is: texts are compared */
 	if (is_one_process_wanted())
 		run_in_one_process(tally);
