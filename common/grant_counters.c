@@ -107,16 +107,16 @@ void grant_counters_add(enum grant_counter counter)
 	end(&state);
 }
 
-uint64_t grant_counters_take(enum grant_budget budget, uint64_t now_ns)
+uint64_t grant_counters_take(enum grant_budget budget, uint64_t (*clock_ns)(void))
 {
-	const uint64_t most_ns = rate_full_most_ns(GRANT_ANSWERED, now_ns);
 	struct state state;
-	uint64_t over = 0, *full_ns = &state.full_ns[budget];
+	uint64_t now_ns, over = 0, *full_ns = &state.full_ns[budget];
 
 	if (!begin(&state))
 		return 0;
-	if (*full_ns > most_ns)
-		*full_ns = most_ns;
+	now_ns = clock_ns(); /* a time from before the lock would take for damage what others took since */
+	if (*full_ns > rate_full_most_ns(GRANT_ANSWERED, now_ns))
+		*full_ns = rate_full_most_ns(GRANT_ANSWERED, now_ns);
 	if (rate_left(GRANT_ANSWERED, *full_ns, now_ns))
 		rate_take(GRANT_ANSWERED, full_ns, now_ns);
 	else

@@ -43,10 +43,10 @@ int grant_counters_open(const char *path);
 void grant_counters_add(enum grant_counter counter);
 
 /*
- * Takes one request of that budget at `now_ns` (CLOCK_MONOTONIC). Returns 0, or how many requests were over
- * the limit so far, this one included. Without counters there is no limit.
+ * Takes one request of that budget. Reads `clock_ns` (CLOCK_MONOTONIC) when it has the lock of the file. Returns 0, or how many
+ * requests were over the limit so far, this one included. Without counters there is no limit.
  */
-uint64_t grant_counters_take(enum grant_budget budget, uint64_t now_ns);
+uint64_t grant_counters_take(enum grant_budget budget, uint64_t (*clock_ns)(void));
 
 /* Returns 0 or -errno; -EBADMSG if the text has another form. */
 int grant_counters_read(const char *path, uint64_t ret_values[GRANT_COUNTERS]);

@@ -194,7 +194,7 @@ CREATE TABLE stack_class(
 	truncated INTEGER NOT NULL,     -- 1: the outermost frames are missing
 	unwinder TEXT NOT NULL,         -- of the user frames: frame-pointer|eh-frame|mixed|none
 	-- why unwinding the user frames ended: root (complete)|depth|memory|unmapped|no-rule|expression|register|
-	-- policy|mapping-changed; NULL: no user frames
+	-- policy|mapping-changed|exiting; NULL: no user frames
 	ended TEXT
 ) STRICT;
 CREATE UNIQUE INDEX stack_class_identity ON stack_class(truncated, unwinder, ifnull(ended, ''));

@@ -47,6 +47,12 @@ static uint64_t sooner(uint64_t one, uint64_t other)
 	return one < other ? one : other;
 }
 
+/* The part of `ns` that a part of their slot has, if they are spread evenly over it. */
+static uint64_t evenly(uint64_t ns, uint64_t part_ns, uint64_t slot_ns)
+{
+	return (uint64_t)((double)ns * (double)part_ns / (double)slot_ns);
+}
+
 uint64_t accounts_slots_ns(const __u64 slots[ACCOUNT_SLOTS], uint32_t bits, uint64_t from_ns, uint64_t to_ns,
 			   uint64_t now_ns)
 {
@@ -63,9 +69,7 @@ uint64_t accounts_slots_ns(const __u64 slots[ACCOUNT_SLOTS], uint32_t bits, uint
 
 		if (slot >> ACCOUNT_SLOT_NS_BITS != (number & SLOT_NUMBER_MASK))
 			continue;
-		sum += part >= ends - begins
-			       ? ns
-			       : (uint64_t)((double)ns * (double)part / (double)(ends - begins));
+		sum += part >= ends - begins ? ns : evenly(ns, part, ends - begins);
 	}
 	return sum;
 }
@@ -320,11 +324,29 @@ static bool is_sane(const struct away_record *record)
 	       record->account <= ACCOUNTS;
 }
 
+/*
+ * The time from since_ns to until_ns within the span. accounts_slots_ns() divides the first slot of the span evenly. So does this:
+ * then both together are what the span has of that slot.
+ */
+static uint64_t away_ns(const struct accounts_reading *reading, uint64_t since_ns, uint64_t until_ns)
+{
+	uint64_t from_ns = reading->accounts->from_ns, to_ns = sooner(until_ns, reading->to_ns),
+		 begins = from_ns >> reading->bits << reading->bits,
+		 ends = sooner(begins + (1ULL << reading->bits), reading->now_ns), away = 0;
+
+	if (reading->to_ns <= from_ns)
+		return 0;
+	if (to_ns > later(since_ns, ends))
+		away = to_ns - later(since_ns, ends);
+	if (sooner(until_ns, ends) > later(since_ns, begins))
+		away += evenly(sooner(until_ns, ends) - later(since_ns, begins),
+			       sooner(reading->to_ns, ends) - from_ns, ends - begins);
+	return away;
+}
+
 static int add_thread(struct accounts_reading *reading, const struct away_record *record)
 {
 	struct accounts *accounts = reading->accounts;
-	uint64_t since_ns = later(record->since_ns, accounts->from_ns),
-		 until_ns = record->until_ns ? sooner(record->until_ns, reading->to_ns) : reading->to_ns;
 	char comm[ABI_COMM_BYTES];
 	struct account_victim *victim;
 	uint32_t position;
@@ -336,8 +358,9 @@ static int add_thread(struct accounts_reading *reading, const struct away_record
 		return result;
 	victim = &accounts->victims[position];
 	victim->threads++;
-	if (record->account < ACCOUNTS && until_ns > since_ns)
-		victim->ns[record->account] += until_ns - since_ns;
+	if (record->account < ACCOUNTS)
+		victim->ns[record->account] += away_ns(reading, record->since_ns,
+						       record->until_ns ? record->until_ns : reading->now_ns);
 	return 0;
 }
 
@@ -359,10 +382,14 @@ long accounts_add_away(void *user, const char *records, size_t bytes)
 }
 
 static int add_away(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t end_ns,
-		    const struct accounts_scope *scope)
+		    uint64_t now_ns, const struct accounts_scope *scope)
 {
 	_cleanup_close_ int fd = kernel_objects_open_iterator(kernel, PIN_AWAY);
-	struct accounts_reading reading = { .accounts = accounts, .scope = scope, .to_ns = end_ns };
+	struct accounts_reading reading = { .accounts = accounts,
+					    .scope = scope,
+					    .to_ns = end_ns,
+					    .now_ns = now_ns,
+					    .bits = bits_of(kernel) };
 
 	return fd < 0 ? fd : iterator_stream_read(fd, accounts_add_away, &reading);
 }
@@ -375,7 +402,7 @@ int accounts_end(struct accounts *accounts, const struct kernel_objects *kernel,
 	end_ns = sooner(end_ns, now_ns);
 	result = add_until(accounts, kernel, end_ns, now_ns, scope);
 	if (!result)
-		result = add_away(accounts, kernel, end_ns, scope);
+		result = add_away(accounts, kernel, end_ns, now_ns, scope);
 	accounts->is_complete = !result;
 	return result;
 }

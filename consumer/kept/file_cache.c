@@ -17,7 +17,7 @@
  * Raise it with each change of what unwind_table_compile() or the finders of names find in a file, or of how table_cache.c and
  * name_index.c write it.
  */
-#define CONTENT_VERSION "5"
+#define CONTENT_VERSION "6"
 #define MADE_BY (BOURDON_VERSION " " CONTENT_VERSION)
 
 /* of what was added, before it is written; one larger table may wait alone */

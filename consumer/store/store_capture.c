@@ -278,7 +278,8 @@ static const char *ended_name(const struct stack *stack)
 					     [UNWIND_ENDED_EXPRESSION] = "expression",
 					     [UNWIND_ENDED_REGISTER] = "register",
 					     [UNWIND_ENDED_POLICY] = "policy",
-					     [UNWIND_ENDED_CHANGED] = "mapping-changed" };
+					     [UNWIND_ENDED_CHANGED] = "mapping-changed",
+					     [UNWIND_ENDED_EXITING] = "exiting" };
 
 	return stack->ended < ARRAY_SIZE(names) ? names[stack->ended] : NULL;
 }

@@ -25,10 +25,10 @@
 
 #define STACK_BYTES (512UL << 10)
 /*
- * A new process has yet to map its libraries, and others may follow, so the first scan waits a moment. What it comes too early
- * for is seen by the looks that follow.
+ * A new process has yet to map its libraries, and others may follow, so the first scan waits a moment. Where libraries are mapped
+ * later, stacks that lead there want another one.
  */
-#define SCAN_SOON_NS (CLOCK_SECOND_NS / 50)
+#define SCAN_NEW_NS (CLOCK_SECOND_NS / 200)
 /*
  * No stack leads to a file that a process maps before it sleeps. So further scans follow the last process that began, each four
  * times as long after it as the one before. Where processes begin all the time, the first scan of each is enough.
@@ -44,6 +44,8 @@
  */
 #define LOOK_NS (CLOCK_SECOND_NS / 40)
 #define LOOK_NS_MAX CLOCK_SECOND_NS
+/* then new processes are scanned at once, and all of them so much later: they may have nothing new */
+#define LOOK_ALL_NS (CLOCK_SECOND_NS / 10)
 #define YOUNG_NS (10 * CLOCK_SECOND_NS)
 #define TABLES_NS                                                                                            \
 	(CLOCK_SECOND_NS / 4)    /* longest time for the unwind tables before other work gets its turn */
@@ -52,11 +54,12 @@
 #define SCAN_NS (3 * CLOCK_SECOND_NS)   /* longest time for one scan; then the next goes on with it */
 #define MANY_NS (CLOCK_SECOND_NS / 2)   /* of processes with many mappings */
 /*
- * CPU time of scans, and of what follows from them, beside the time without one: an eightieth of a CPU, of which some is
- * saved up, so that scans follow each other closely when many programs begin; and a twentieth for processes with many mappings,
- * however many there are. Captures scan at once.
+ * CPU time of scans, and of what follows from them: each kind has one of so many parts of a CPU, and twice that while a capture is
+ * under way. Some of it is saved up, so that scans can follow each other closely when many programs begin. Processes with many
+ * mappings have a twentieth, however many they are. A capture's own scans do not wait.
  */
-#define REST 79U
+#define PART_OF_ALL 160U
+#define PART_OF_NEW 120U
 #define SAVED_NS (CLOCK_SECOND_NS / 5)
 #define REST_MANY 19U
 /*
@@ -132,6 +135,17 @@ struct holder {
 	uint64_t started_ns, since_ns;
 };
 
+/* Scans of all processes with few mappings, and of those of them that are new. */
+enum scan_kind { SCAN_OF_ALL, SCAN_OF_NEW, SCAN_KINDS };
+
+struct scan_turn {
+	int64_t credit_ns; /* CPU time that scans may take at once; negative: they took more than their share */
+	uint64_t credited_ns; /* when that was */
+	/* shared */
+	uint64_t due_ns;  /* 0: no scan is wanted */
+	uint64_t rest_ns; /* until then, only captures scan */
+};
+
 struct store_thread {
 	struct store *store;
 	const struct kernel_objects *kernel;
@@ -154,14 +168,12 @@ struct store_thread {
 	struct kernel_symbols symbols;
 	struct mapping_reader *reader;
 	struct log_limit iterator_errors, scans_stuck, scans_long, minutes_lost, baselines_lost;
-	struct holder holders[MAPPINGS_OF_MANY + 1]; /* by the kind of processes that were scanned */
+	struct holder holders[MAPPINGS_KINDS]; /* by the kind of processes that were scanned */
 	uint32_t
 		scans_from; /* added to the numbers of scans: the kernel may know those of an earlier daemon */
 	uint64_t many_due_ns;  /* next scan of processes with many mappings */
 	uint64_t older_due_ns; /* next mappings_grow_older() */
 	uint64_t settled_ns;   /* last heap_settle() while a capture was under way */
-	int64_t scan_credit_ns; /* CPU time that scans may take at once; negative: they took more than their share */
-	uint64_t credited_ns; /* when that was */
 	struct cpu_budget budget;
 	uint64_t expire_due_ns; /* next look for captures beyond max_age; 0: none */
 	pthread_t thread;
@@ -175,8 +187,7 @@ struct store_thread {
 	struct shares captures; /* begun, and neither written nor given up; those handed over make no way */
 	unsigned int minutes;   /* of activity, handed over and not written yet */
 	bool stopping;
-	uint64_t scan_due_ns;   /* 0: no scan is wanted */
-	uint64_t scan_rest_ns;  /* until then, only captures scan */
+	struct scan_turn scans[SCAN_KINDS];
 	uint64_t tables_due_ns; /* symbolizers are at work: when to see to them; 0: they are not */
 	uint64_t began_ns;      /* when the last process began */
 	uint64_t follow_up_ns;  /* from then to the next scan that follows up on it; 0: there is none */
@@ -239,14 +250,21 @@ static uint64_t scan_cpu_ns(const struct store_thread *thread)
 	return clock_spent_ns(thread->clock) + mapping_reader_cpu_ns(thread->reader);
 }
 
-static void want_scan(struct store_thread *thread, uint64_t at_ns)
+static void want_scan_of(struct store_thread *thread, enum scan_kind kind, uint64_t at_ns)
 {
+	struct scan_turn *turn = &thread->scans[kind];
+
 	pthread_mutex_lock(&thread->lock);
-	if (!thread->scan_due_ns || at_ns < thread->scan_due_ns) {
-		thread->scan_due_ns = at_ns;
+	if (!turn->due_ns || at_ns < turn->due_ns) {
+		turn->due_ns = at_ns;
 		pthread_cond_signal(&thread->changed);
 	}
 	pthread_mutex_unlock(&thread->lock);
+}
+
+static void want_scan(struct store_thread *thread, uint64_t at_ns)
+{
+	want_scan_of(thread, SCAN_OF_ALL, at_ns);
 }
 
 /* Processes that the scan did not reach keep the mappings known before. */
@@ -352,21 +370,22 @@ static void note_result(struct store_thread *thread, int result)
 }
 
 /* CPU time is saved up to SAVED_NS. Whoever took more rests until that is made up for. */
-static void rest(struct store_thread *thread, uint64_t cpu_ns)
+static void rest(struct store_thread *thread, enum scan_kind kind, uint64_t cpu_ns)
 {
-	uint64_t now_ns = clock_now_ns(thread->clock),
-		 earned_ns = (now_ns - thread->credited_ns) / (REST + 1);
+	struct scan_turn *turn = &thread->scans[kind];
+	uint64_t part = (kind == SCAN_OF_NEW ? PART_OF_NEW : PART_OF_ALL) /
+			(store_thread_has_captures(thread) ? 2 : 1),
+		 now_ns = clock_now_ns(thread->clock), earned_ns = (now_ns - turn->credited_ns) / part;
 
 	if (earned_ns > SAVED_NS)
 		earned_ns = SAVED_NS;
-	thread->scan_credit_ns += (int64_t)earned_ns;
-	if (thread->scan_credit_ns > (int64_t)SAVED_NS)
-		thread->scan_credit_ns = (int64_t)SAVED_NS;
-	thread->scan_credit_ns -= (int64_t)cpu_ns;
-	thread->credited_ns = now_ns;
+	turn->credit_ns += (int64_t)earned_ns;
+	if (turn->credit_ns > (int64_t)SAVED_NS)
+		turn->credit_ns = (int64_t)SAVED_NS;
+	turn->credit_ns -= (int64_t)cpu_ns;
+	turn->credited_ns = now_ns;
 	pthread_mutex_lock(&thread->lock);
-	thread->scan_rest_ns =
-		now_ns + (thread->scan_credit_ns < 0 ? (REST + 1) * (uint64_t)-thread->scan_credit_ns : 0);
+	turn->rest_ns = now_ns + (turn->credit_ns < 0 ? part * (uint64_t)-turn->credit_ns : 0);
 	pthread_mutex_unlock(&thread->lock);
 }
 
@@ -425,17 +444,30 @@ static void scan_mappings(struct store_thread *thread, bool with_tables)
 	if (with_tables)
 		follow_tables(thread);
 	forget_mappings(thread);
-	rest(thread, scan_cpu_ns(thread) - cpu_ns - many_ns);
+	rest(thread, SCAN_OF_ALL, scan_cpu_ns(thread) - cpu_ns - many_ns);
+	note_result(thread, result);
+}
+
+static void scan_new(struct store_thread *thread)
+{
+	uint64_t cpu_ns = scan_cpu_ns(thread);
+	int result = scan_part(thread, MAPPINGS_OF_NEW, deadline_after(thread, SCAN_NS));
+
+	if (!result)
+		pace_looks(thread);
+	follow_tables(thread);
+	rest(thread, SCAN_OF_NEW, scan_cpu_ns(thread) - cpu_ns);
 	note_result(thread, result);
 }
 
 /* ---- what is due meanwhile ---- */
 
-/* When the next scan is due, 0 if none is wanted. Call it with the lock. */
-static uint64_t next_scan_ns(const struct store_thread *thread)
+/* When the next scan of that kind is due, 0 if none is wanted. Call it with the lock. */
+static uint64_t next_scan_ns(const struct store_thread *thread, enum scan_kind kind)
 {
-	return thread->scan_due_ns && thread->scan_due_ns < thread->scan_rest_ns ? thread->scan_rest_ns
-										 : thread->scan_due_ns;
+	const struct scan_turn *turn = &thread->scans[kind];
+
+	return turn->due_ns && turn->due_ns < turn->rest_ns ? turn->rest_ns : turn->due_ns;
 }
 
 /* Whether processes are young, or a capture is under way. Call it with the lock. */
@@ -457,7 +489,9 @@ static void look(struct store_thread *thread, uint64_t now_ns)
 		return;
 	thread->unmapped = unmapped;
 	thread->looked = true;
-	thread->scan_due_ns = clock_sooner(thread->scan_due_ns, now_ns);
+	thread->scans[SCAN_OF_NEW].due_ns = clock_sooner(thread->scans[SCAN_OF_NEW].due_ns, now_ns);
+	thread->scans[SCAN_OF_ALL].due_ns =
+		clock_sooner(thread->scans[SCAN_OF_ALL].due_ns, now_ns + LOOK_ALL_NS);
 }
 
 /* When the next scan is due that follows up on the last process, 0 if there is none. Call it with the lock. */
@@ -476,27 +510,32 @@ static void follow_up(struct store_thread *thread, uint64_t now_ns)
 	thread->follow_up_ns *= FOLLOW_UP_FACTOR;
 	if (thread->follow_up_ns > YOUNG_NS)
 		thread->follow_up_ns = 0;
-	thread->scan_due_ns = clock_sooner(thread->scan_due_ns, now_ns);
+	thread->scans[SCAN_OF_ALL].due_ns = clock_sooner(thread->scans[SCAN_OF_ALL].due_ns, now_ns);
 }
 
 /* What the mappings need. */
-enum due { DUE_NOTHING, DUE_SCAN, DUE_TABLES };
+enum due { DUE_NOTHING, DUE_SCAN, DUE_SCAN_NEW, DUE_TABLES };
 
 /* Tells what is due, and takes it off; or when it will be: *ret_next_ns, 0: never. Call it with the lock. */
 static enum due take_due(struct store_thread *thread, uint64_t *ret_next_ns)
 {
-	uint64_t now_ns = clock_now_ns(thread->clock), due_ns;
+	uint64_t now_ns = clock_now_ns(thread->clock), due_ns, new_ns;
 
 	look(thread, now_ns);
 	follow_up(thread, now_ns);
-	due_ns = next_scan_ns(thread);
+	due_ns = next_scan_ns(thread, SCAN_OF_ALL);
+	new_ns = next_scan_ns(thread, SCAN_OF_NEW);
+	if (new_ns && now_ns >= new_ns) {
+		thread->scans[SCAN_OF_NEW].due_ns = 0;
+		return DUE_SCAN_NEW;
+	}
 	if (due_ns && now_ns >= due_ns) {
-		thread->scan_due_ns = 0;
+		thread->scans[SCAN_OF_ALL].due_ns = 0;
 		return DUE_SCAN;
 	}
 	if (thread->tables_due_ns && now_ns >= thread->tables_due_ns)
 		return DUE_TABLES;
-	*ret_next_ns = clock_sooner(due_ns, thread->tables_due_ns);
+	*ret_next_ns = clock_sooner(clock_sooner(due_ns, new_ns), thread->tables_due_ns);
 	*ret_next_ns = clock_sooner(*ret_next_ns, follow_up_due_ns(thread));
 	if (looks_are_wanted(thread, now_ns))
 		*ret_next_ns = clock_sooner(*ret_next_ns, thread->look_due_ns);
@@ -507,6 +546,8 @@ static void do_due(struct store_thread *thread, enum due due)
 {
 	if (due == DUE_SCAN)
 		scan_mappings(thread, true);
+	else if (due == DUE_SCAN_NEW)
+		scan_new(thread);
 	else if (due == DUE_TABLES)
 		follow_tables(thread);
 }
@@ -1230,8 +1271,9 @@ static int open_tables(struct store_thread *thread, const struct store_thread_se
 	if (result < 0)
 		log_error("cannot prepare the unwind tables: %s", strerror(-result));
 	thread->budget.cpus = cpus > 0 ? (uint32_t)cpus : 1;
-	thread->credited_ns = clock_now_ns(thread->clock);
-	thread->scan_credit_ns = SAVED_NS;
+	for (int kind = 0; kind < SCAN_KINDS; kind++)
+		thread->scans[kind] = (struct scan_turn){ .credit_ns = SAVED_NS,
+							  .credited_ns = clock_now_ns(thread->clock) };
 	thread->look_every_ns = LOOK_NS;
 	thread->unmapped = __atomic_load_n(&settings->kernel->control->unmapped, __ATOMIC_RELAXED);
 	return result;
@@ -1490,7 +1532,7 @@ char *store_thread_live_text(struct store_thread *thread)
 
 void store_thread_want_mappings(struct store_thread *thread)
 {
-	want_scan(thread, clock_now_ns(thread->clock) + SCAN_SOON_NS);
+	want_scan_of(thread, SCAN_OF_NEW, clock_now_ns(thread->clock) + SCAN_NEW_NS);
 }
 
 void store_thread_follow_mappings(struct store_thread *thread)

@@ -186,7 +186,7 @@ int grant_serve(int socket, const struct grant_settings *settings)
 	if (!result) {
 		result = receive_request(socket, settings->patience_ns, &request);
 		over = grant_counters_take(result < 0 ? GRANT_BUDGET_FILES : grant_budget_of(request.kind),
-					   clock_monotonic_ns());
+					   clock_monotonic_ns);
 	}
 	if (over)
 		return put_off(socket, &peer, over);

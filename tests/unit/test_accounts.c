@@ -513,14 +513,55 @@ START_TEST(what_has_not_ended_counts_from_the_begin_to_the_end)
 
 	fixture_make(&fixture);
 	accounts = &fixture.capture->accounts;
-	accounts->from_ns = NOW - 1000;
+	accounts->from_ns = NOW - SLOT;
 	add_away(&fixture, "web", 1, ACCOUNT_SLEEP, 5, 0);
-	ck_assert_uint_eq(accounts->victims[0].ns[ACCOUNT_SLEEP], 1000);
+	ck_assert_uint_eq(accounts->victims[0].ns[ACCOUNT_SLEEP], SLOT);
 	add_away(&fixture, "web", 1, ACCOUNT_IO, NOW - 300, NOW - 100);
 	ck_assert_uint_eq(accounts->victims[0].ns[ACCOUNT_IO], 200);
 	add_away(&fixture, "web", 1, ACCOUNT_IO, 5, 6);
 	ck_assert_uint_eq(accounts->victims[0].ns[ACCOUNT_IO], 200);
 	ck_assert_uint_eq(accounts->victims[0].threads, 3);
+	fixture_free(&fixture);
+}
+END_TEST
+
+/* A thread runs, and sleeps from a moment in the first slot on: both times add up to the span, whichever moment that is. */
+START_TEST(the_first_slot_is_divided_evenly)
+{
+	static const struct {
+		uint64_t from_ns, since_ns;
+	} cases[] = { { NOW - SLOT, NOW - SLOT / 4 * 3 }, /* the span begins in the slot before */
+		      { NOW - SLOT, NOW - SLOT / 8 * 9 },
+		      { NOW - SLOT / 4, NOW - SLOT / 8 * 3 }, /* it is within one slot */
+		      { NOW - SLOT / 4, NOW - SLOT / 8 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct victim_sums sums = { .comm = "web", .cgroup_id = 1 };
+		struct accounts_fixture fixture;
+		const uint64_t *ns;
+
+		fixture_make(&fixture);
+		fixture.capture->accounts.from_ns = fixture.reading.from_ns = cases[i].from_ns;
+		put(sums.slots[ACCOUNT_RAN], cases[i].since_ns, cases[i].since_ns % SLOT);
+		ck_assert_int_eq(accounts_add_victim(&fixture.reading, 1, &sums), 0);
+		add_away(&fixture, "web", 1, ACCOUNT_SLEEP, cases[i].since_ns, 0);
+		ns = fixture.capture->accounts.victims[0].ns;
+		ck_assert_uint_eq(ns[ACCOUNT_RAN] + ns[ACCOUNT_SLEEP], NOW - cases[i].from_ns);
+		fixture_free(&fixture);
+	}
+}
+END_TEST
+
+/* Its history begins when the kernel's sums are valid, which may be after its end. */
+START_TEST(a_span_that_ends_before_it_begins_is_empty)
+{
+	struct accounts_fixture fixture;
+
+	fixture_make(&fixture);
+	fixture.capture->accounts.from_ns = NOW - 100;
+	fixture.reading.to_ns = NOW - 200;
+	add_away(&fixture, "web", 1, ACCOUNT_SLEEP, NOW - SLOT / 4, 0);
+	ck_assert_uint_eq(fixture.capture->accounts.victims[0].ns[ACCOUNT_SLEEP], 0);
 	fixture_free(&fixture);
 }
 END_TEST
@@ -637,6 +678,8 @@ SUITE(accounts)
 	tcase_add_test(slots, a_slot_of_an_earlier_round_is_empty);
 	tcase_add_test(slots, a_capture_that_began_later_than_its_tick_keeps_its_begin);
 	tcase_add_test(slots, what_has_not_ended_counts_from_the_begin_to_the_end);
+	tcase_add_test(slots, the_first_slot_is_divided_evenly);
+	tcase_add_test(slots, a_span_that_ends_before_it_begins_is_empty);
 	tcase_add_test(slots, records_that_are_none_are_refused);
 	suite_add_tcase(suite, slots);
 	tcase_add_test(rows, victims_of_one_program_and_unit_are_one);

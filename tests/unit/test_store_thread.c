@@ -73,10 +73,10 @@ START_TEST(a_thread_with_nothing_to_do_says_so)
 }
 END_TEST
 
-/* The first scan is of what begins; further ones look for what it maps afterwards, each four times as late as before. */
+/* The first scan is of what is new; further ones look for what it maps afterwards, each four times as late as before. */
 START_TEST(a_new_process_is_scanned_again_and_again)
 {
-	static const uint64_t after_ms[] = { 20, 250, 1000, 4000 };
+	static const uint64_t after_ms[] = { 5, 250, 1000, 4000 };
 	struct simulation simulation;
 	uint64_t began_ns;
 
