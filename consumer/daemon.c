@@ -238,6 +238,7 @@ static void count_own(struct daemon *daemon)
 
 	atomic_store(&values[OWN_UNKNOWN_RECORDS], process_events_unknown(daemon->tracking.events));
 	atomic_store(&values[OWN_SPURIOUS], daemon->watches.spurious);
+	atomic_store(&values[OWN_LATE], daemon->watches.late);
 	atomic_store(&values[OWN_GRANTS], daemon->watches.granted);
 	atomic_store(&values[OWN_GRANTS_REFUSED], daemon->watches.refused);
 	atomic_store(&values[OWN_CGROUPS_UNWATCHED], daemon->watches.unwatched);

@@ -772,7 +772,7 @@ static int begin_fired(struct recorder *recorder, const struct configuration *co
 				   .cgroup_id = watch->cgroup_id };
 	memcpy(trigger->rule, watch->rule->name, sizeof(trigger->rule));
 	trigger->rule_id = watch->rule->id;
-	trigger->mode = watch->mode;
+	trigger->mode = watch->fired_by;
 	trigger->triggered_at =
 		clock_wall_now_ns(recorder->clock) - (int64_t)(now_ns - trigger->triggered_ns);
 	trigger->wanted_history_ns = watch->rule->history_ns;

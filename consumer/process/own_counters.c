@@ -8,6 +8,7 @@ const char *const own_counter_names[OWN_COUNTERS] = {
 	[OWN_CAPTURES] = "captures",
 	[OWN_SUPPRESSED] = "triggers-suppressed",
 	[OWN_SPURIOUS] = "triggers-spurious",
+	[OWN_LATE] = "triggers-late",
 	[OWN_GRANTS] = "grants",
 	[OWN_GRANTS_REFUSED] = "grants-refused",
 	[OWN_FILES_GRANTED] = "files-granted",

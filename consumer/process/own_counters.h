@@ -17,6 +17,7 @@ enum own_counter {
 	OWN_CAPTURES,          /* captures begun */
 	OWN_SUPPRESSED,        /* triggers suppressed by a cooldown or by too many captures */
 	OWN_SPURIOUS,          /* wake-ups by kernel triggers below their threshold */
+	OWN_LATE,              /* kernel triggers that did not come in time: a read of the total fired */
 	OWN_GRANTS,            /* kernel triggers armed on descriptors from bourdon-grant */
 	OWN_GRANTS_REFUSED,    /* requests that bourdon-grant refused, or that the kernel did not arm */
 	OWN_FILES_GRANTED,     /* mapped files and perf maps that bourdon-grant passed */

@@ -7,7 +7,7 @@
 
 enum trigger_mode {
 	TRIGGER_KERNEL,   /* the kernel watches the pressure file */
-	TRIGGER_SAMPLED,  /* bourdond reads it once a second */
+	TRIGGER_SAMPLED,  /* bourdond reads it once a second; of a capture: one of its reads fired */
 	TRIGGER_MANUAL,   /* somebody asked for the capture: there is no trigger */
 	TRIGGER_BASELINE, /* a calm rule's capture of history alone: there is no trigger */
 	TRIGGER_KILL,     /* a process of a rule with on_kill was killed for lack of memory */

@@ -34,7 +34,11 @@ static void make_way(struct kill_watches *watches)
 struct watch *kill_watches_get(struct kill_watches *watches, const struct rule *rule, uint64_t cgroup_id,
 			       const char *cgroup)
 {
-	struct watch watch = { .rule = rule, .cgroup_id = cgroup_id, .mode = TRIGGER_KILL, .fd = -EBADF };
+	struct watch watch = { .rule = rule,
+			       .cgroup_id = cgroup_id,
+			       .mode = TRIGGER_KILL,
+			       .fired_by = TRIGGER_KILL,
+			       .fd = -EBADF };
 
 	for (uint32_t i = 0; i < watches->count; i++)
 		if (watches->each[i].rule == rule && watches->each[i].cgroup_id == cgroup_id)

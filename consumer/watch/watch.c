@@ -27,6 +27,7 @@ static int arm(struct watch *watch, int fd, int epoll)
 	if (result < 0)
 		return result;
 	watch->mode = TRIGGER_KERNEL;
+	watch->over_reads = 0;
 	watch->fd = TAKE_FD(armed);
 	return 0;
 }

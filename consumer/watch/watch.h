@@ -42,7 +42,10 @@ struct watch {
 	uint64_t own_peak_us; /* the same of what its targets waited; WATCH_NOT_KNOWN */
 	uint32_t extensions;  /* captures that began within a cooldown, since the last that did not */
 	uint32_t of_others;   /* captures in a row in which its targets had little part */
-	uint64_t fired_ns;    /* sampled: when it last fired */
+	/* how many reads in a row were above its threshold; with a kernel trigger, since its last event */
+	uint32_t over_reads;
+	enum trigger_mode fired_by; /* its last firing: TRIGGER_SAMPLED where a kernel trigger was late */
+	uint64_t fired_ns;          /* when a read last fired */
 	uint64_t fired, suppressed_all;
 	uint64_t suppressed; /* triggers without a capture since its last capture */
 };

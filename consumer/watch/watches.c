@@ -15,9 +15,18 @@
 
 /*
  * A watch with a kernel trigger needs its total now and then only: to compute `observed_us`, and to recognise
- * a spurious event. While its capture is under way, it is read as often as the others, to know what that sees.
+ * a spurious event. It is read as often as the others while its capture is under way, to know what that sees, and while the
+ * stall exceeds its threshold.
  */
 #define KERNEL_READ_SECONDS 4
+
+/*
+ * The kernel looks at an unprivileged trigger every 2 s, and fires once a window (PSI_FREQ and update_triggers() in
+ * kernel/sched/psi.c). It looks from a worker, and not if somebody has read the file since the 2 s were over, because psi_show()
+ * moves their end on: a program that reads it a hundred times a second silences its triggers. So a stall that exceeds the
+ * threshold for a window and two looks, read by read, fires without the kernel.
+ */
+#define KERNEL_LOOK_NS (2 * CLOCK_SECOND_NS)
 
 /* While refusals go on, the line about them becomes rare, down to one in this time. */
 #define REFUSED_LINE_PAUSE_MAX_NS (64 * CLOCK_SECOND_NS)
@@ -648,6 +657,24 @@ static bool read_total(struct watches *watches, struct watch *watch, uint64_t *r
 	return false;
 }
 
+/* Whether it is time to read the total of the watch at this position. */
+static bool is_due(const struct watches *watches, uint32_t position, uint64_t now_ns)
+{
+	const struct watch *watch = watches->watches[position];
+
+	return watch->mode != TRIGGER_KERNEL || watch->over_reads || watch_is_captured(watch, now_ns) ||
+	       !((position + watches->ticks) % KERNEL_READ_SECONDS);
+}
+
+/*
+ * Counts reads, which are a second apart or more: a daemon that was held up does not take that for a kernel that is late. The
+ * windows of the first reads begin before the first of them, and divide evenly what it found since the one 4 s before.
+ */
+static bool kernel_is_late(const struct watch *watch)
+{
+	return watch->over_reads * CLOCK_SECOND_NS > watch->window.window_ns + 2 * KERNEL_LOOK_NS;
+}
+
 /* At most once a window, as the kernel does. */
 static bool may_fire(const struct watch *watch, uint64_t now_ns)
 {
@@ -683,6 +710,16 @@ static void say_refused(struct watches *watches, uint64_t now_ns)
 	line->next_ns = now_ns + line->pause_ns;
 }
 
+static void say_late(struct watches *watches, const struct watch *watch)
+{
+	watches->late++;
+	if (log_allowed(&watches->late_limit, 1))
+		log_warning(
+			"rule %s: the kernel did not report %s.%s of %s in time: another program reads its file all the time, or the kernel's workers get no CPU; bourdond's own reads fire instead",
+			watch->rule->name, psi_resource_names[watch->trigger->resource],
+			psi_kind_names[watch->trigger->kind], watch->cgroup ? watch->cgroup : "the system");
+}
+
 void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, void *user)
 {
 	watches->ticks++;
@@ -692,18 +729,20 @@ void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, v
 		struct watch *watch = watches->watches[i];
 		uint64_t total_us, grown_us;
 
-		if (watch->fd < 0 || watch->gone ||
-		    (watch->mode == TRIGGER_KERNEL && (i + watches->ticks) % KERNEL_READ_SECONDS &&
-		     !watch_is_captured(watch, now_ns)) ||
+		if (watch->fd < 0 || watch->gone || !is_due(watches, i, now_ns) ||
 		    !read_total(watches, watch, &total_us))
 			continue;
 		grown_us = psi_window_growth(&watch->window, 1, now_ns, total_us);
 		psi_window_add(&watch->window, now_ns, total_us);
 		watch_note_stall(watch, grown_us, now_ns);
-		if (watch->mode == TRIGGER_KERNEL || grown_us < watch->trigger->stall_us ||
+		watch->over_reads = grown_us < watch->trigger->stall_us ? 0 : watch->over_reads + 1;
+		if (!watch->over_reads || (watch->mode == TRIGGER_KERNEL && !kernel_is_late(watch)) ||
 		    !may_fire(watch, now_ns))
 			continue;
+		if (watch->mode == TRIGGER_KERNEL)
+			say_late(watches, watch);
 		watch->fired_ns = now_ns;
+		watch->fired_by = TRIGGER_SAMPLED;
 		watch->fired++;
 		fired(user, watch, grown_us);
 	}
@@ -718,6 +757,7 @@ void watches_event(struct watches *watches, struct watch *watch, uint32_t events
 
 	if (events & EPOLLERR)
 		let_go(watches, watch);
+	watch->over_reads = 0;
 	if (watch->gone || !read_total(watches, watch, &total_us))
 		return;
 	/*
@@ -732,6 +772,9 @@ void watches_event(struct watches *watches, struct watch *watch, uint32_t events
 	grown_us = psi_window_growth(&watch->window, 1, now_ns, total_us);
 	psi_window_add(&watch->window, now_ns, total_us);
 	watch_note_stall(watch, grown_us, now_ns);
+	if (!may_fire(watch, now_ns))
+		return; /* it is late: a read has fired */
+	watch->fired_by = TRIGGER_KERNEL;
 	watch->fired++;
 	fired(user, watch, grown_us > watch->trigger->stall_us ? grown_us : watch->trigger->stall_us);
 }

@@ -50,9 +50,10 @@ struct watches {
 	uint32_t ticks;
 	bool any_gone;
 	uint64_t spurious; /* events of kernel triggers without enough stall */
+	uint64_t late;     /* kernel triggers that a read had to replace */
 	uint64_t granted, refused;
 	uint64_t unwatched, unwatched_said; /* cgroups that found no room: so far, and at the last line */
-	struct log_limit refusal_limit;
+	struct log_limit refusal_limit, late_limit;
 	struct watch_line failed_line, unwatched_line;
 };
 
@@ -110,7 +111,10 @@ int watches_follow(struct watches *watches, const struct rule_set *rules);
 /* Writes why a watch is read once a second, or not at all; "" if it has its kernel trigger. */
 void watches_explain(const struct watches *watches, const struct watch *watch, char *into, size_t bytes);
 
-/* Call it once a second: reads totals, and calls back for each sampled watch above its threshold. */
+/*
+ * Call it once a second: reads totals, and calls back for each sampled watch above its threshold, and for those whose kernel
+ * trigger should have fired and did not.
+ */
 void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, void *user);
 
 /*

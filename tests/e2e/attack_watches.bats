@@ -147,6 +147,32 @@ victims_of() {
 	honest_check
 }
 
+@test "a user who reads the pressure file all the time silences the kernel's trigger: the capture comes" {
+	local victim=$CGROUP/victim
+	mkdir "$CGROUP2/$victim"
+	grant_start
+	load
+	own_workload cpu_hog
+	rule silenced "comm = $OWN" "cgroup = /$victim" 'cpu.some = 10%' 'history = 1s' 'capture = 1s' 'cooldown = 0s'
+	daemon_start
+	CGROUP=$victim start_command "$WORK/$OWN" --cpu 0 --threads 1
+	await_status 10 '.watches[0].trigger_mode == "kernel"'
+	# 95 times a second: within a tick of the kernel's, the totals would not grow
+	# the reader does not wait for the CPU, and the kernel's workers do
+	# shellcheck disable=SC2016 # perl's
+	CGROUP=$ATTACK start_command nice -n -15 setpriv --reuid "$ATTACKER" --regid "$ATTACKER" --clear-groups perl -e '
+		open my $file, "<", shift or die "$!";
+		$| = 1;
+		print "ready\n";
+		while (1) { sysseek $file, 0, 0; sysread $file, my $text, 256; select undef, undef, undef, 0.0105 }' \
+		"$CGROUP2/$victim/cpu.pressure"
+	CGROUP=$victim start_command nice -n -5 "$WORK/$OWN" --threads $((4 * $(nproc)))
+	# the kernel's first look may come before the reader's
+	await_sql 60 "SELECT count(*) > 0 FROM capture WHERE state = 'complete' AND trigger_mode = 'sampled' AND observed_us > 200000" 1
+	[ "$(counted_by_daemon triggers-late)" -ge 1 ]
+	await_log 1 'rule silenced: the kernel did not report cpu.some'
+}
+
 @test "a rule beyond its limit: the ledger, status and doctor count its cgroups; they are watched when room comes" {
 	local i pids=()
 	load

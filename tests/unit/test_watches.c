@@ -3,7 +3,7 @@
  * Shows, on files that look like those of a cgroup, which watches a reload keeps, that a removed watch no
  * longer uses its rule, which is freed before it, and how many cgroups are watched: the limits, the part of
  * each rule, the half for users, that cgroups without room are counted and watched later; and which stall begins a
- * capture within a cooldown.
+ * capture within a cooldown, and what fires where the kernel's trigger does not.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -662,11 +662,105 @@ START_TEST(a_capture_that_makes_way_leaves_a_cooldown_and_no_more)
 }
 END_TEST
 
+/* What the last firing said, and how many there were. */
+struct firings {
+	unsigned int count;
+	enum trigger_mode by;
+};
+
+static void note_firing(void *user, struct watch *watch, uint64_t observed_us)
+{
+	struct firings *firings = user;
+
+	ck_assert_uint_ge(observed_us, watch->trigger->stall_us);
+	firings->count++;
+	firings->by = watch->fired_by;
+}
+
+/* A second passes, in which the cgroup was stalled for so long. */
+static void a_second_of(struct fixture *fixture, uint64_t stalled_us, uint64_t *now_ns,
+			struct firings *firings)
+{
+	_cleanup_free_ char *path = path_join(fixture->cgroup, "io.pressure"), *text = NULL;
+	static uint64_t total_us;
+
+	total_us += stalled_us;
+	*now_ns += SECOND;
+	ck_assert_int_ge(asprintf(&text, "some avg10=0.00 avg60=0.00 avg300=0.00 total=%lu\n", total_us), 0);
+	file_put(path, text, strlen(text));
+	watches_tick(&fixture->watches, *now_ns, note_firing, firings);
+}
+
+/* A rule on io of 100 ms in 2 s, with a trigger of the kernel that the test fires. */
+static struct watch *open_with_kernel_trigger(struct fixture *fixture, struct rule_set *rules)
+{
+	open_fixture(fixture);
+	follow_text(fixture, pool, rules);
+	add_cgroups(fixture, rules->rules, 1, 1, 1);
+	fixture->watches.watches[0]->mode = TRIGGER_KERNEL;
+	return fixture->watches.watches[0];
+}
+
+START_TEST(a_kernel_trigger_that_does_not_come_is_replaced_by_reads)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	_cleanup_free_ char *said = NULL;
+	struct firings firings = { 0 };
+	struct fixture fixture;
+	struct rule_set rules;
+	struct watch *watch = open_with_kernel_trigger(&fixture, &rules);
+	int seconds = 0, saved = log_divert();
+
+	while (!firings.count && seconds++ < 20)
+		a_second_of(&fixture, 500000, &now_ns, &firings);
+	ck_assert_int_eq(
+		seconds,
+		10); /* the stall began up to 4 s before the first read that saw it, and lasts for 6 more */
+	ck_assert_int_eq(firings.by, TRIGGER_SAMPLED);
+	ck_assert_uint_eq(fixture.watches.late, 1);
+	/* the event comes after all */
+	watches_event(&fixture.watches, watch, EPOLLPRI, now_ns + SECOND / 2, note_firing, &firings);
+	ck_assert_uint_eq(firings.count, 1);
+	said = log_diverted(saved);
+	ck_assert_uint_eq(lines_of(said, "rule pool: the kernel did not report io.some of /g in time"), 1);
+	/* from now on the kernel keeps up */
+	for (int i = 0; i < 20; i++) {
+		a_second_of(&fixture, 500000, &now_ns, &firings);
+		if (i % 4 == 3)
+			watches_event(&fixture.watches, watch, EPOLLPRI, now_ns + SECOND / 2, note_firing,
+				      &firings);
+	}
+	ck_assert_uint_eq(firings.count, 6);
+	ck_assert_int_eq(firings.by, TRIGGER_KERNEL);
+	ck_assert_uint_eq(fixture.watches.late, 1);
+	close_fixture(&fixture);
+	rules_free(&rules);
+}
+END_TEST
+
+/* What the kernel's windows may have missed: a stall that crosses the threshold, and ends. */
+START_TEST(a_short_stall_is_the_kernels)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	struct firings firings = { 0 };
+	struct fixture fixture;
+	struct rule_set rules;
+
+	open_with_kernel_trigger(&fixture, &rules);
+	for (int i = 0; i < 60; i++)
+		a_second_of(&fixture, i % 5 < 2 ? 500000 : 0, &now_ns, &firings);
+	ck_assert_uint_eq(firings.count, 0);
+	ck_assert_uint_eq(fixture.watches.late, 0);
+	close_fixture(&fixture);
+	rules_free(&rules);
+}
+END_TEST
+
 SUITE(watches)
 {
 	Suite *suite = suite_create("watches");
 	TCase *tests = tcase_create("watches"), *room = tcase_create("room"),
-	      *cooldown = tcase_create("cooldown");
+	      *cooldown = tcase_create("cooldown"), *late = tcase_create("late");
 
 	tcase_add_test(tests, a_reload_within_a_batch);
 	tcase_add_test(tests, watches_of_vanished_cgroups_are_removed);
@@ -691,5 +785,8 @@ SUITE(watches)
 	tcase_add_test(cooldown, a_capture_of_strangers_begins_a_short_cooldown);
 	tcase_add_test(cooldown, a_capture_that_makes_way_leaves_a_cooldown_and_no_more);
 	suite_add_tcase(suite, cooldown);
+	tcase_add_test(late, a_kernel_trigger_that_does_not_come_is_replaced_by_reads);
+	tcase_add_test(late, a_short_stall_is_the_kernels);
+	suite_add_tcase(suite, late);
 	return suite;
 }
