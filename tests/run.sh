@@ -66,10 +66,8 @@ elif [ -n "$missing" ]; then
 	filter+=,no-load
 fi
 
-# A limit for tests that hang: Check's own 4 s are too short beside other programs, where the longest, 10 s of CPU time, took
-# five minutes at a load of 35.
 run_unit() {
-	TMPDIR=$directory CK_DEFAULT_TIMEOUT=900 CK_TIMEOUT_MULTIPLIER=${PATIENCE:-1} build/unit
+	TMPDIR=$directory CK_TIMEOUT_MULTIPLIER=${PATIENCE:-1} build/unit
 }
 
 # run_file LOT-OF-TAGS FILE

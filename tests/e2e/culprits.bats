@@ -112,6 +112,8 @@ blamed() {
 	[ "$(sql 'SELECT processes FROM culprit LIMIT 1')" -eq 4 ]
 }
 
+# a hog of another test may take more, and is then blamed rightly
+# bats test_tags=alone
 @test "a rule for every program of the host names the noisy one" {
 	local cpu i share
 	load
@@ -127,6 +129,8 @@ blamed() {
 	share=$(machine_share "$(truth_of noisy "$FROM" "$TO")" "$FROM" "$TO")
 	share_is "$share" "program = 'n$OWN'"
 	[[ $(sql 'SELECT victim FROM capture') == *" in /$CGROUP/"* ]] || skip 'meanwhile another program of the machine waited longest'
+	# it takes two thirds of the machine if nobody else runs
+	awk -v share="$share" 'BEGIN { exit share < 50 }' || skip 'meanwhile other programs of the machine ran as much'
 	# it waits longest, for itself; those who are few wait for it
 	[ "$(sql 'SELECT verdict, victim FROM capture')" = "own threads|n$OWN in /$CGROUP/other" ]
 	[ "$(sql "SELECT party FROM blame_share WHERE wait = 'queued' AND victim = '$OWN in /$CGROUP/victim' LIMIT 1")" = "n$OWN in /$CGROUP/other" ]

@@ -132,7 +132,7 @@ captured() {
 	grant_start
 	daemon_start
 	cp "$BUILD/workloads/cpu_hog" "$WORK/gone"
-	start_command "$WORK/gone" --seconds 300
+	start_ahead "$WORK/gone" --seconds 300
 	rm "$WORK/gone"
 	# it runs for a while first: what is sampled often is looked at, target or not, and bourdon-grant opens nothing for it
 	await_cpu "$CHILD" 2000
@@ -140,7 +140,7 @@ captured() {
 	named "$id" 'gone (deleted)' burn_cpu
 	stop "$CHILD"
 	# in memory
-	start_command python3 -c "
+	start_ahead python3 -c "
 import os
 program = os.memfd_create('hog', 0)
 os.write(program, open('$BUILD/workloads/cpu_hog', 'rb').read())
@@ -151,7 +151,7 @@ os.execve(program, ['hog', '--seconds', '300'], {})"
 	# below an overlay that another mount namespace has
 	mkdir "$WORK"/{lower,upper,work,merged}
 	cp "$BUILD/workloads/cpu_hog" "$WORK/lower/over"
-	start_command unshare -m bash -c "mount -t tmpfs none '$WORK/upper' && mkdir '$WORK/upper'/{u,w} &&
+	start_ahead unshare -m bash -c "mount -t tmpfs none '$WORK/upper' && mkdir '$WORK/upper'/{u,w} &&
 		mount -t overlay none -o 'lowerdir=$WORK/lower,upperdir=$WORK/upper/u,workdir=$WORK/upper/w' '$WORK/merged' &&
 		exec '$WORK/merged/over' --seconds 300"
 	id=$(captured --pid "$CHILD")
@@ -160,7 +160,7 @@ os.execve(program, ['hog', '--seconds', '300'], {})"
 	# its file is deleted, and then it ends, while it is captured
 	for name in first second; do
 		cp "$BUILD/workloads/cpu_hog" "$WORK/$name"
-		start_command "$WORK/$name" --seconds 300
+		start_ahead "$WORK/$name" --seconds 300
 		[[ $name == first ]] || rm "$WORK/$name"
 		pid=$CHILD
 		capture_begin --pid "$pid"

@@ -179,7 +179,8 @@ honest_check_capture() {
 		failed=1
 	}
 	HONEST_HZ=$hz
-	((HONEST_COUNTED += counted, counted > 0)) || failed=1
+	# of 17 ms, beside two whole test runs, there may be no sample
+	((HONEST_COUNTED += counted, counted > 0 || expected < 3)) || failed=1
 	sql "SELECT sum(samples) || ' ' || unwinder || ' ' || ended || ' ' || ifnull(stack, '') FROM (
 			SELECT s.samples, st.unwinder, ifnull(st.ended, 'none') AS ended, (
 				SELECT group_concat(function, ';') FROM (

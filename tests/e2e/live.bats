@@ -78,7 +78,7 @@ has_samples() {
 @test "functions and processes have their shares of the CPUs, and nothing is written" {
 	load --hz 997
 	daemon_start
-	start three_hot
+	start_ahead "$BUILD/workloads/three_hot"
 	local name known sum all before
 	before=$(rows)
 	# from the first second on in which all have their names

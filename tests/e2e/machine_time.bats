@@ -18,9 +18,10 @@ teardown() {
 	bourdon_teardown
 }
 
-# loop COMMAND: runs the command again and again in the cgroup of the others, under bash
+# loop COMMAND: runs the command again and again under bash, in the cgroup of the others. Writes to $WORK/entered how many ns of CPU
+# time that bash had when it began: most of it was used before it entered the cgroup.
 loop() {
-	CGROUP=$CGROUP/other start_command bash -c "echo ready; while :; do $1; done"
+	CGROUP=$CGROUP/other start_command bash -c "read -r ns _ < /proc/\$\$/schedstat; echo \$ns >> $WORK/entered; echo ready; while :; do $1; done"
 }
 
 # victim: a rule that fires for a process that always runs
@@ -61,15 +62,17 @@ adds_up() {
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	adds_up
 	# each bash has a row of its own; the kernel counted what is below the cgroup of the others
-	local counted named
+	local counted named before
 	counted=$(cgroup_cpu_us "$CGROUP2/$CGROUP/other")
 	named=$(sql "SELECT sum(cpu_ns) / 1000 FROM culprit_group WHERE cgroup = '/$CGROUP/other'")
-	echo "of $counted us, $named us have a name" >&2
-	((named > 0 && named <= counted))
+	before=$(awk '{ sum += $1 } END { print int(sum / 1000) }' "$WORK/entered")
+	echo "of $counted us, and at most $before us before, $named us have a name" >&2
+	((named > 0 && named <= counted + before))
 	[ "$(sql "SELECT parent || ' ' || count(DISTINCT parent_tgid) FROM ended WHERE comm = 'true' AND cgroup = '/$CGROUP/other'")" = 'bash 3' ]
 	[ "$(sql "SELECT count(*) FROM ended WHERE comm = 'true' AND parent_tgid = $loop")" -eq 1 ]
 	(($(sql "SELECT sum(processes) FROM ended WHERE comm = 'true' AND cgroup = '/$CGROUP/other'") > 500))
-	[[ $(sql 'SELECT c.verdict, p.cgroup FROM capture c, culprit p LIMIT 1') == "neighbour"*"|/$CGROUP/other" ]]
+	# the programs of one cgroup together: a hog elsewhere on the machine may have taken more than one of them
+	[[ $(sql 'SELECT verdict, cgroup FROM culprit GROUP BY cgroup ORDER BY sum(ns) DESC LIMIT 1') == "neighbour"*"|/$CGROUP/other" ]]
 }
 
 @test "bytes of programs that ended are not their parent's, too" {

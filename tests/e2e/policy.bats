@@ -122,10 +122,16 @@ all_seen_of() {
 	all_seen_of "${processes[none]}"
 }
 
+# deny_own: DENIED is a uid that no process of another test run has, so that the count of the denied is this test's
+deny_own() {
+	DENIED=$((200000 + BASHPID % 100000))
+	policy "deny_uids = $DENIED" 'deny_undumpable = no'
+}
+
 @test "a target that takes a denied uid is none from its next sample on" {
-	policy 'deny_uids = 1005' 'deny_undumpable = no'
+	deny_own
 	load --policy "$POLICY" --hz 97
-	start turncoat --uid 1005
+	start turncoat --uid "$DENIED"
 	see_first 1 "$CHILD"
 	all_seen_of "$CHILD"
 	kill -USR2 "$CHILD"
@@ -159,8 +165,7 @@ turned_unseen() {
 }
 
 @test "a target that took a denied uid while nothing was sampled: no mapping and no interval appears" {
-	DENIED=$((200000 + BASHPID % 100000)) # no other test run has processes with it, so the count below is this test's
-	policy "deny_uids = $DENIED" 'deny_undumpable = no'
+	deny_own
 	load --policy "$POLICY" --hz 97 --quiet-after 2s
 	start cpu_hog # the clock ticks only while targets run
 	turned_unseen

@@ -227,6 +227,7 @@ is_locked() {
 	await_log 30 'captured [0-9]+ stacks'
 	# neither the history nor a sample is from the last four seconds of the gap; sample times are in whole
 	# seconds
+	echo "continued $continued: $(sql 'SELECT capture_id, triggered_at, history_ns, state FROM capture')"
 	[ "$(sql "SELECT triggered_at - history_ns >= $continued - 1000000000 FROM capture")" = 1 ]
 	[ "$(sql "SELECT min(triggered_at + second * 1000000000) >= $continued - 2000000000 FROM sample JOIN capture USING(capture_id)")" = 1 ]
 }
@@ -330,7 +331,7 @@ is_locked() {
 	daemon_start
 	await_log 30 'rule locks fired'
 	# lock_hog begins and ends within the capture, so that no interval is cut
-	start_command "$WORK/$OWN" --threads 4 --hold 5 --seconds 4
+	start_ahead "$WORK/$OWN" --threads 4 --hold 5 --seconds 4
 	kill -STOP "$DAEMON"
 	sleep 2
 	kill -CONT "$DAEMON"

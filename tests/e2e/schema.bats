@@ -127,11 +127,11 @@ ms_of() {
 	local number stack capture
 	stack=$(sql "SELECT min(stack_id) FROM sample WHERE capture_id = $FIRST")
 	for ((number = 1; number <= 20; number++)); do
-		capture=$((number == 3 ? 2 : FIRST)) # before the first trigger the programs may not have run for 200 ms
-		ask "$number" capture="$capture" before="$FIRST" after="$LOCKED" "comm=${PREFIX}mom" function=burn_cpu from_ms=0 to_ms=200 \
+		capture=$((number == 3 ? 2 : FIRST)) # before the first trigger the programs may not have run for long
+		ask "$number" capture="$capture" before="$FIRST" after="$LOCKED" "comm=${PREFIX}mom" function=burn_cpu from_ms=0 to_ms=3000 \
 			tid="$MOMENTS" stack="$stack" rule=own > /dev/null
 		/usr/bin/python3 -I - "$DB" "$BATS_TEST_TMPDIR/answer" "$number" "$(statement "$number")" capture="$capture" before="$FIRST" \
-			after="$LOCKED" "comm=${PREFIX}mom" function=burn_cpu from_ms=0 to_ms=200 tid="$MOMENTS" stack="$stack" rule=own <<- 'END'
+			after="$LOCKED" "comm=${PREFIX}mom" function=burn_cpu from_ms=0 to_ms=3000 tid="$MOMENTS" stack="$stack" rule=own <<- 'END'
 			import sqlite3, sys
 			database = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
 			parameters = dict(argument.split("=", 1) for argument in sys.argv[5:])

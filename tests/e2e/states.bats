@@ -102,7 +102,7 @@ wchan_of() {
 	[[ $system == ext2/ext3 || $system == xfs || $system == btrfs ]] || skip "the test's directory is on $system"
 	load
 	daemon_start
-	start io_hog --file "$WORK/file"
+	start_ahead "$BUILD/workloads/io_hog" --file "$WORK/file"
 	capture --pid "$CHILD" --for $((3 * PATIENCE))s
 	sql "SELECT state, syscall, function, below, sum(samples) FROM thread_states WHERE role = 'target' GROUP BY 1, 2, 3, 4" >&2
 	[ "$(sql "SELECT sum(samples) FILTER (WHERE below GLOB '*${system%2/ext3}*') * 2 > sum(samples) FROM thread_states

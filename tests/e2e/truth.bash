@@ -21,7 +21,8 @@ truth_read() {
 	exec {never}<> "$WORK/truth.never" # nobody writes into it: read(1) waits for its timeout
 	while :; do
 		for pair; do
-			truth_read_one "${pair%%=*}" "${pair#*=}" 2> /dev/null || true # it has ended, or not begun
+			# it may have ended, or not begun
+			truth_read_one "${pair%%=*}" "${pair#*=}" 2> /dev/null || truth_read_one "${pair%%=*}" "${pair#*=}" 2> /dev/null || true
 		done
 		echo "$TRUTH_ROUND"
 		read -r -t 0.1 -u "$never" || true
@@ -29,8 +30,9 @@ truth_read() {
 }
 
 truth_read_one() {
-	local word=${2#*,} words now number=
+	local word=${2#*,} words began now number=
 	[[ $2 == *,* ]] || word=1
+	began=${EPOCHREALTIME/[.,]/}
 	while read -r -a words; do
 		now=${EPOCHREALTIME/[.,]/}000
 		if [[ $word =~ ^[0-9]+$ ]]; then
@@ -42,7 +44,8 @@ truth_read_one() {
 			break
 		fi
 	done < "${2%,*}"
-	[[ ! $number =~ ^[0-9]+$ ]] || echo "$1 $now $number"
+	# of a reading that was interrupted nobody knows when it was
+	((${now:-0} - began * 1000 <= 10000000)) && [[ $number =~ ^[0-9]+$ ]] && echo "$1 $now $number"
 }
 
 # truth_rounds NUMBER: whether all files were read so often

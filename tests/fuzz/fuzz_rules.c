@@ -34,7 +34,8 @@ static void check_rule(const struct rule *rule)
 	HOLDS(rule->history_ns <= 600 * SECOND_NS);
 	HOLDS(rule->capture_ns >= SECOND_NS && rule->capture_ns <= 3600 * SECOND_NS);
 	HOLDS(rule->cooldown_ns <= 24 * 3600 * SECOND_NS);
-	HOLDS(rule->triggers_count && rule->triggers_count <= RULE_TRIGGERS_MAX);
+	HOLDS(rule->triggers_count || rule->on_kill);
+	HOLDS(rule->triggers_count <= RULE_TRIGGERS_MAX);
 	for (size_t i = 0; i < rule->triggers_count; i++)
 		check_trigger(rule, i);
 }

@@ -21,7 +21,6 @@ TCase *simulation_case(const char *name)
 {
 	TCase *tests = tcase_create(name);
 
-	tcase_set_timeout(tests, 60);
 	return tests;
 }
 

@@ -516,7 +516,6 @@ SUITE(activity)
 	TCase *activity = tcase_create("activity");
 
 	tcase_add_checked_fixture(activity, set_up, tear_down);
-	tcase_set_timeout(activity, 60);
 	tcase_add_test(activity, a_stream_is_read_wherever_it_is_cut);
 	tcase_add_test(activity, damaged_streams_are_refused);
 	tcase_add_test(activity, slots_of_other_looks_are_not_counted);

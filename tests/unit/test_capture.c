@@ -1097,7 +1097,6 @@ SUITE(capture)
 	tcase_add_test(taking, a_look_has_all_threads_of_targets_and_those_of_others_that_wait);
 	tcase_add_test(taking, looks_leave_stacks_for_samples);
 	tcase_add_test(taking, a_capture_is_shortened);
-	tcase_set_timeout(large, 60);
 	tcase_add_test(large, random_samples_add_up);
 	tcase_add_loop_test(large, a_full_capture_counts_samples_as_lost, 0, 2);
 	tcase_add_test(large, a_capture_without_memory_keeps_what_it_has);

@@ -340,7 +340,6 @@ SUITE(comm_trie)
 	tcase_add_test(patterns, most_specific_first);
 	tcase_add_test(patterns, a_pattern_is_there_once);
 	tcase_add_test(patterns, the_longest_path);
-	tcase_set_timeout(random, 60);
 	tcase_add_loop_test(random, random_patterns_against_a_search, 0, 5);
 	tcase_add_loop_test(random, random_patterns_against_the_kernel, 0, 5);
 	suite_add_tcase(suite, patterns);

@@ -246,7 +246,6 @@ SUITE(db_check)
 	TCase *tests = tcase_create("check");
 
 	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, what_the_store_writes_is_well);
 	tcase_add_test(tests, an_empty_database_is_well);
 	tcase_add_loop_test(tests, damage_is_found, 0, (int)ARRAY_SIZE(damages));

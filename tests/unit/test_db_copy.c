@@ -387,8 +387,6 @@ SUITE(db_copy)
 
 	tcase_add_checked_fixture(copy, set_up, tear_down);
 	tcase_add_checked_fixture(compact, set_up, tear_down);
-	tcase_set_timeout(copy, 60);
-	tcase_set_timeout(compact, 120);
 	tcase_add_test(copy, a_copy_is_whole_and_one_file);
 	tcase_add_test(copy, a_copy_does_not_replace);
 	tcase_add_test(copy, nobody_else_may_read_a_copy);

@@ -650,7 +650,6 @@ SUITE(db_merge)
 	TCase *tests = tcase_create("merge");
 
 	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, captures_read_as_before);
 	tcase_add_test(tests, ids_in_use_become_the_next);
 	tcase_add_test(tests, ids_are_kept_where_they_are_free);

@@ -525,7 +525,6 @@ SUITE(diff)
 	TCase *loads = tcase_create("loads"), *tests = tcase_create("tests");
 
 	tcase_add_checked_fixture(loads, set_up, tear_down);
-	tcase_set_timeout(loads, 120);
 	tcase_add_loop_test(loads, one_load_differs_in_nothing, 0, 3);
 	tcase_add_loop_test(loads, more_of_one_load_has_the_same_shares, 0, 2);
 	tcase_add_test(loads, a_planted_function_comes_first);

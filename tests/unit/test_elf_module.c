@@ -712,7 +712,6 @@ SUITE(elf_module)
 	tcase_add_loop_test(names, inlined_functions_and_source_places, 0, ARRAY_SIZE(whole));
 	tcase_add_test(names, names_that_rustc_gives);
 	tcase_add_test(names, symbols_alone);
-	tcase_set_timeout(names, 60);
 	tcase_add_loop_test(names, a_span_has_one_answer, 0, ARRAY_SIZE(spanned));
 	tcase_add_loop_test(names, spans_of_a_batch, 0, ARRAY_SIZE(spanned));
 	tcase_add_test(names, without_any_symbol);
@@ -725,7 +724,6 @@ SUITE(elf_module)
 	tcase_add_test(files, a_debug_file_by_its_link);
 	tcase_add_test(files, an_alternate_file);
 	tcase_add_test(files, without_its_alternate_file);
-	tcase_set_timeout(odd, 120);
 	tcase_add_test(odd, files_that_are_no_elf);
 	tcase_add_loop_test(odd, a_file_that_is_cut, 0, ARRAY_SIZE(mutated));
 	tcase_add_loop_test(odd, a_file_with_wrong_numbers, 0, ARRAY_SIZE(mutated));

@@ -363,7 +363,6 @@ SUITE(elf_symbols)
 	Suite *suite = suite_create("elf_symbols");
 	TCase *elf = tcase_create("elf");
 
-	tcase_set_timeout(elf, 60);
 	tcase_add_test(elf, own_functions);
 	tcase_add_test(elf, the_innermost_by_its_best_name);
 	tcase_add_test(elf, a_label_reaches_to_the_next_symbol);

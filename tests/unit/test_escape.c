@@ -416,7 +416,6 @@ SUITE(escape)
 	Suite *suite = suite_create("escape");
 	TCase *escape = tcase_create("escape");
 
-	tcase_set_timeout(escape, 30);
 	tcase_add_loop_test(escape, utf8, 0, ARRAY_SIZE(utf8_cases));
 	tcase_add_test(escape, every_code_point);
 	tcase_add_loop_test(escape, terminal, 0, ARRAY_SIZE(terminal_cases));

@@ -405,7 +405,6 @@ SUITE(file_cache)
 	Suite *suite = suite_create("file_cache");
 	TCase *cases = tcase_create("tables");
 
-	tcase_set_timeout(cases, 120);
 	tcase_add_test(cases, a_file_is_the_same_through_any_mount);
 	tcase_add_test(cases, states_that_cannot_be_told_apart);
 	tcase_add_test(cases, what_is_kept_comes_back);

@@ -300,7 +300,6 @@ SUITE(files)
 	tcase_add_test(reading, a_file_without_a_size_is_read);
 	tcase_add_test(reading, a_stream_is_read_to_its_end);
 	tcase_add_test(reading, unreadable_files);
-	tcase_set_timeout(writing, 30);
 	tcase_add_test(writing, a_file_appears_when_it_is_committed);
 	tcase_add_test(writing, an_abandoned_file_leaves_nothing);
 	tcase_add_loop_test(writing, the_mode_is_what_was_asked_for, 0, ARRAY_SIZE(modes));

@@ -230,7 +230,6 @@ SUITE(go_frames)
 	TCase *tcase = tcase_create("frames");
 
 	elf_version(EV_CURRENT);
-	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, as_debug_frame_has_them);
 	tcase_add_loop_test(tcase, functions_that_move_to_another_stack, 0, ARRAY_SIZE(programs));
 	tcase_add_test(tcase, machine_code_of_another_release);

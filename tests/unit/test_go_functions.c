@@ -781,7 +781,6 @@ SUITE(go_functions)
 	tcase_add_loop_test(tables, a_table_with_a_wrong_byte, 0, ARRAY_SIZE(layouts));
 	tcase_add_test(tables, a_damaged_header);
 	tcase_add_test(tables, damaged_entries);
-	tcase_set_timeout(programs, 120);
 	tcase_add_loop_test(programs, as_go_itself_names_its_code, 0, ARRAY_SIZE(views));
 	tcase_add_loop_test(programs, without_sections, 0, ARRAY_SIZE(views));
 	tcase_add_test(programs, inlined_functions_as_dwarf_has_them);

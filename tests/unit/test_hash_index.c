@@ -110,7 +110,6 @@ SUITE(hash_index)
 	Suite *suite = suite_create("hash_index");
 	TCase *index = tcase_create("index");
 
-	tcase_set_timeout(index, 60);
 	tcase_add_test(index, an_empty_index_finds_nothing);
 	tcase_add_loop_test(index, random_operations_against_an_array, 0, 4);
 	suite_add_tcase(suite, index);

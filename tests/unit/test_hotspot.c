@@ -349,7 +349,6 @@ SUITE(hotspot)
 	tcase_add_loop_test(tests, damaged_files, 0, 4);
 	tcase_add_test(tests, installed_virtual_machines);
 	tcase_add_test(tests, other_files);
-	tcase_set_timeout(tests, 60);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -313,7 +313,6 @@ SUITE(ini)
 
 	tcase_add_loop_test(texts, lines_become_entries_and_mistakes, 0, ARRAY_SIZE(text_cases));
 	tcase_add_loop_test(texts, a_line_has_at_most_1024_bytes, 0, ARRAY_SIZE(line_cases));
-	tcase_set_timeout(rest, 30);
 	tcase_add_test(rest, mistakes_beyond_64_are_counted);
 	tcase_add_test(rest, errors_without_a_line_and_long_ones);
 	tcase_add_test(rest, files);

@@ -193,7 +193,6 @@ SUITE(iterator_stream)
 	Suite *suite = suite_create("iterator_stream");
 	TCase *records = tcase_create("records");
 
-	tcase_set_timeout(records, 30);
 	tcase_add_loop_test(records, records_arrive_in_pieces, 0, ARRAY_SIZE(chunks));
 	tcase_add_test(records, an_empty_stream_is_one);
 	tcase_add_test(records, a_stream_that_is_cut);

@@ -307,7 +307,6 @@ SUITE(kernel_symbols)
 	Suite *suite = suite_create("kernel_symbols");
 	TCase *symbols = tcase_create("symbols");
 
-	tcase_set_timeout(symbols, 60);
 	tcase_add_loop_test(symbols, offsets_get_their_symbols, 0, ARRAY_SIZE(find_cases));
 	tcase_add_loop_test(symbols, long_names, 0, 9);
 	tcase_add_loop_test(symbols, every_offset_against_a_search, 0, 10);

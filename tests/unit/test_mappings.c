@@ -1034,7 +1034,6 @@ SUITE(mappings)
 	Suite *suite = suite_create("mappings");
 	TCase *mappings = tcase_create("mappings");
 
-	tcase_set_timeout(mappings, 30);
 	tcase_add_test(mappings, an_address_belongs_to_its_mapping);
 	tcase_add_test(mappings, records_are_used_when_they_are_whole);
 	tcase_add_loop_test(mappings, an_invalid_record, 0, ARRAY_SIZE(mistakes));

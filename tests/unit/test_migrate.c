@@ -323,7 +323,6 @@ SUITE(migrate)
 	Suite *suite = suite_create("migrate");
 	TCase *whole = tcase_create("whole"), *disturbed = tcase_create("disturbed");
 
-	tcase_set_timeout(whole, 60); /* it waits for the disk */
 	tcase_add_checked_fixture(whole, set_up, tear_down);
 	tcase_add_test(whole, every_row_is_kept);
 	tcase_add_test(whole, what_is_new_has_its_default);
@@ -332,7 +331,6 @@ SUITE(migrate)
 	tcase_add_test(whole, a_hostile_text_of_a_view_is_one_statement);
 	tcase_add_loop_test(whole, other_versions_stay_as_they_are, 0, ARRAY_SIZE(other_versions));
 	suite_add_tcase(suite, whole);
-	tcase_set_timeout(disturbed, 300);
 	tcase_add_checked_fixture(disturbed, set_up, tear_down);
 	tcase_add_test(disturbed, a_crash_leaves_the_old_database_or_the_new_one);
 	tcase_add_test(disturbed, a_lock_that_stays_leaves_the_old_database);

@@ -287,7 +287,6 @@ SUITE(name_index)
 	Suite *suite = suite_create("name_index");
 	TCase *cases = tcase_create("spans");
 
-	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, a_span_is_known_as_a_whole);
 	tcase_add_test(cases, a_file_without_names);
 	tcase_add_test(cases, as_an_array_has_it);

@@ -485,7 +485,6 @@ SUITE(naming)
 	TCase *deadline = tcase_create("deadline"), *order = tcase_create("order");
 	TCase *put_off = tcase_create("put off");
 
-	tcase_set_timeout(deadline, 60);
 	tcase_add_test(deadline, no_module_is_looked_at_after_the_deadline);
 	tcase_add_test(deadline, the_deadline_is_noticed_while_naming);
 	tcase_add_test(deadline, who_is_in_a_hurry_ends_the_naming);
@@ -498,7 +497,6 @@ SUITE(naming)
 	tcase_add_test(order, a_module_has_its_frames);
 	tcase_add_test(order, a_plan_of_nothing);
 	suite_add_tcase(suite, order);
-	tcase_set_timeout(put_off, 60);
 	tcase_add_test(put_off, a_file_that_has_to_wait_is_opened_in_its_turn);
 	tcase_add_test(put_off, naming_does_not_wait_for_long);
 	suite_add_tcase(suite, put_off);

@@ -1558,7 +1558,6 @@ SUITE(resolve)
 	tcase_add_test(places, hostile_addresses);
 	tcase_add_test(places, high_addresses);
 	tcase_add_test(places, a_capture_without_frames);
-	tcase_set_timeout(names, 60);
 	if (!SANITIZED)
 		tcase_add_test(names, through_a_confined_symbolizer);
 	tcase_add_test(names, without_a_symbolizer);

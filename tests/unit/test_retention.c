@@ -598,20 +598,17 @@ SUITE(retention)
 	TCase *age = tcase_create("age"), *number = tcase_create("number"),
 	      *baselines = tcase_create("baselines");
 
-	tcase_set_timeout(age, 60);
 	tcase_add_test(age, captures_beyond_max_age_go);
 	tcase_add_test(age, a_shared_name_outlives_the_frame_that_had_it);
 	tcase_add_loop_test(age, what_other_captures_have_stays, 0, 4);
 	tcase_add_test(age, old_runs_and_rules_go_with_their_captures);
 	tcase_add_test(age, a_capture_under_way_stays);
 	suite_add_tcase(suite, age);
-	tcase_set_timeout(number, 60);
 	tcase_add_loop_test(number, one_in_thirty_two_goes_at_once, 0, 5);
 	tcase_add_test(number, captures_on_demand_go_first_and_the_newest_of_each_rule_last);
 	tcase_add_test(number, few_captures_on_demand_stay);
 	tcase_add_test(number, captures_on_demand_never_push_out_the_newest_of_a_rule);
 	suite_add_tcase(suite, number);
-	tcase_set_timeout(baselines, 60);
 	tcase_add_test(baselines, baselines_are_kept_for_so_long);
 	tcase_add_test(baselines, a_full_database_keeps_captures_and_one_baseline_of_each_rule);
 	tcase_add_test(baselines, a_baseline_pushes_no_capture_out);

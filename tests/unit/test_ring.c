@@ -423,7 +423,6 @@ SUITE(ring)
 	tcase_add_test(still, a_slot_with_the_number_of_another);
 	tcase_add_test(still, the_largest_number);
 	tcase_add_test(still, copies_the_whole_sample);
-	tcase_set_timeout(race, 120);
 	tcase_add_test(race, no_torn_sample_is_delivered);
 	suite_add_tcase(suite, still);
 	suite_add_tcase(suite, race);

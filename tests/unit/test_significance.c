@@ -334,7 +334,6 @@ SUITE(significance)
 	tcase_add_loop_test(exact, another_program_agrees, 0, 40);
 	tcase_add_test(exact, drawn_mixtures_are_the_same_each_time);
 	suite_add_tcase(suite, exact);
-	tcase_set_timeout(simulated, 120);
 	tcase_add_loop_test(simulated, one_load_is_no_difference, 0, ARRAY_SIZE(loads));
 	tcase_add_loop_test(simulated, a_planted_function_is_found, 0, 2);
 	suite_add_tcase(suite, simulated);

@@ -317,7 +317,6 @@ SUITE(stacks)
 	Suite *suite = suite_create("stacks");
 	TCase *stacks = tcase_create("stacks");
 
-	tcase_set_timeout(stacks, 60);
 	tcase_add_test(stacks, the_same_stack_is_kept_once);
 	tcase_add_test(stacks, frames_come_back_as_they_were);
 	tcase_add_loop_test(stacks, differences_that_make_two_stacks, 0, ARRAY_SIZE(pair_cases));

@@ -286,7 +286,6 @@ SUITE(store)
 	Suite *suite = suite_create("store");
 	TCase *opening = tcase_create("opening");
 
-	tcase_set_timeout(opening, 30);
 	tcase_add_test(opening, a_new_database_has_the_schema_and_the_modes);
 	tcase_add_test(opening, tables_and_views_have_their_names);
 	tcase_add_test(opening, each_start_is_a_run_with_new_rule_ids);

@@ -258,7 +258,6 @@ SUITE(store_activity)
 	TCase *activity = tcase_create("store_activity");
 
 	tcase_add_checked_fixture(activity, set_up, tear_down);
-	tcase_set_timeout(activity, 60);
 	tcase_add_test(activity, readers_see_what_was_counted);
 	tcase_add_test(activity, a_key_is_one_row);
 	tcase_add_test(activity, names_are_escaped);

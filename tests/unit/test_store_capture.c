@@ -666,7 +666,6 @@ SUITE(store_capture)
 	Suite *suite = suite_create("store_capture");
 	TCase *contents = tcase_create("contents");
 
-	tcase_set_timeout(contents, 30);
 	tcase_add_test(contents, every_table_has_what_the_capture_had);
 	tcase_add_test(contents, pressure_and_usage_have_wall_clock_times);
 	tcase_add_test(contents, an_interrupted_capture_has_that_state);

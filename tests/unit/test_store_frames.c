@@ -285,7 +285,6 @@ SUITE(store_frames)
 	Suite *suite = suite_create("store_frames");
 	TCase *frames = tcase_create("frames");
 
-	tcase_set_timeout(frames, 30);
 	tcase_add_test(frames, a_name_resolved_later_names_earlier_stacks);
 	tcase_add_test(frames, each_build_is_a_module);
 	tcase_add_test(frames, an_address_with_inlined_functions_is_several_positions);

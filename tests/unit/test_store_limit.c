@@ -408,7 +408,6 @@ SUITE(store_limit)
 	TCase *locks = tcase_create("locks");
 	TCase *readers = tcase_create("readers");
 
-	tcase_set_timeout(limit, 240);
 	tcase_set_tags(limit, "slow"); /* too slow for an emulated CPU */
 	/* the last case is the largest, and takes under a sanitizer as long as all other tests together */
 	tcase_add_loop_test(limit, the_files_never_outgrow_the_limit, 0,
@@ -417,15 +416,12 @@ SUITE(store_limit)
 	tcase_add_test(limit, a_smaller_limit_takes_effect_at_once);
 	tcase_add_test(limit, a_full_database_begins_another_run);
 	suite_add_tcase(suite, limit);
-	tcase_set_timeout(size, 60);
 	tcase_add_loop_test(size, the_estimate_is_that_of_the_size, 0, 2 * ARRAY_SIZE(made));
 	tcase_add_test(size, a_busy_capture_is_kept_by_the_least_limit);
 	suite_add_tcase(suite, size);
-	tcase_set_timeout(locks, 120);
 	tcase_add_loop_test(locks, the_wait_for_a_lock_ends_at_give_up_ns, 0, 2);
 	tcase_add_test(locks, a_commit_waits_for_a_lock_that_is_released);
 	suite_add_tcase(suite, locks);
-	tcase_set_timeout(readers, 120);
 	tcase_set_tags(readers, "slow");
 	tcase_add_test(readers, a_long_read_limits_the_log);
 	tcase_add_test(readers, readers_see_whole_captures);

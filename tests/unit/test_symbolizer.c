@@ -561,7 +561,6 @@ SUITE(symbolizer)
 	tcase_add_test(replies, invalid_modules);
 	tcase_add_loop_test(asked, requests, 0, ARRAY_SIZE(request_cases));
 	tcase_add_test(asked, one_module_after_another);
-	tcase_set_timeout(real, 60);
 	if (!SANITIZED) {
 		tcase_add_test(real, every_kind_of_file);
 		tcase_add_test(real, a_file_that_is_truncated_while_it_is_read);

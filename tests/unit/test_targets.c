@@ -261,7 +261,6 @@ SUITE(targets)
 	Suite *suite = suite_create("targets");
 	TCase *targets = tcase_create("targets");
 
-	tcase_set_timeout(targets, 60);
 	tcase_add_test(targets, a_process_is_its_pid_and_its_start);
 	tcase_add_test(targets, a_new_announcement_replaces_the_values);
 	tcase_add_test(targets, a_process_had_a_name_with_each_program);

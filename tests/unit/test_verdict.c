@@ -598,7 +598,6 @@ SUITE(verdict)
 	/* the schema once: making it takes longer than all tests */
 	tcase_add_unchecked_fixture(rows, open_database, close_database);
 	tcase_add_checked_fixture(rows, begin, undo);
-	tcase_set_timeout(rows, 60);
 	tcase_add_loop_test(rows, kinds_have_an_order, 0, ARRAY_SIZE(cases));
 	tcase_add_test(rows, a_name_names_nobody_else);
 	tcase_add_test(rows, victims_have_the_names_of_their_rows);
@@ -608,7 +607,6 @@ SUITE(verdict)
 	tcase_add_test(rows, a_crowd_has_those_who_are_blamed);
 	tcase_add_test(rows, a_capture_that_is_not_there);
 	suite_add_tcase(suite, rows);
-	tcase_set_timeout(any, 60);
 	tcase_add_test(any, any_facts_have_a_verdict);
 	suite_add_tcase(suite, any);
 	return suite;

@@ -351,7 +351,6 @@ SUITE(verdicts)
 	Suite *suite = suite_create("verdicts");
 	TCase *tcase = tcase_create("corpus");
 
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, captures_are_judged_as_what_they_were);
 	tcase_add_test(tcase, blame_is_what_the_cgroups_counted);
 	tcase_add_test(tcase, each_wait_is_charged_once);
