@@ -24,10 +24,14 @@ command_of() {
 
 PROGRAMS=(perl python3 ruby php node java xz postgres)
 
-programs_prepare() {
-	local programs=(/usr/lib/postgresql/*/bin)
+write_java() {
 	printf '%s\n' 'import java.util.*;' 'class Busy { public static void main(String[] a) { for (long n = 0;; n++) {' \
 		'Map<String, Long> m = new TreeMap<>(); for (long i = 0; i < 1000; i++) m.merge("k" + i * n % 97, i, Long::sum); } } }' > "$WORK/Busy.java"
+}
+
+programs_prepare() {
+	local programs=(/usr/lib/postgresql/*/bin)
+	write_java
 	# more than any round can compress
 	head -c 300M /dev/urandom > "$WORK/large"
 	echo "SELECT count(*) FROM generate_series(1, 1000000000) g WHERE md5(g::text) LIKE 'a%';" > "$WORK/postgres.sql"

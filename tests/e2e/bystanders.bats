@@ -55,9 +55,9 @@ others() {
 		(SELECT sum(samples) FROM sample WHERE kind = 'on-cpu')")
 	echo "$half samples of the bystander for 100 of the target" >&2
 	((half > 50 && half < 200))
-	# whole stacks, with names
+	# whole stacks, with names; the history may reach back to before its tables
 	[ "$(sql "SELECT 100 * sum(samples) FILTER (WHERE ended = 'root') >= 95 * sum(samples) FROM other_sample JOIN stack USING(stack_id)
-		JOIN process USING(process_id) WHERE tgid = $bystander")" = 1 ]
+		JOIN process USING(process_id) WHERE tgid = $bystander AND second >= 0")" = 1 ]
 	[ "$(sql "SELECT 100 * sum(samples) FILTER (WHERE stack GLOB '*main;*burn_cpu*') >= 95 * sum(samples) FROM culprit_stack
 		WHERE role = 'other' AND comm = 'b$OWN'")" = 1 ]
 	[ "$("$BUILD/bourdon" --db "$DB" why --json | jq -r --arg comm "b$OWN" '[.others[] | select(.comm == $comm)][0].frames[0].function')" = burn_cpu ]
