@@ -1,349 +1,226 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * capture: asks the daemon for a capture on demand, shows how far it is, and prints the result. Ctrl-C ends it early and
- * keeps what was recorded.
- */
+/* capture: asks the daemon for a capture on demand, and prints the result; or is about those that are under way. */
 #include "common/cleanup.h"
-#include "common/escape.h"
-#include "common/escape_name.h"
 #include "common/log.h"
-#include "common/plural.h"
-#include "report/daemon_status.h"
-#include "report/format.h"
-#include "report/owner.h"
-#include "report/report.h"
+#include "common/units.h"
+#include "report/capture_talk.h"
+#include "report/subcommand.h"
 
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/socket.h>
 
-#define LINE_BYTES 8192 /* the longest line of the daemon's is a tenth of it */
-#define TOP_ROWS 30     /* as of 'bourdon top' */
+#define SEE "see 'bourdon capture --help'"
 
-enum outcome { GOES_ON, STORED, FAILED };
+/* ---- options ---- */
 
-struct conversation {
-	struct report *report;
-	int fd, signals;
-	bool on_terminal; /* progress is shown */
-	bool shows;       /* a line of progress stands there */
-	bool was_ended;   /* the user has ended it */
-	bool was_begun;
-	char text[LINE_BYTES];
-	size_t bytes;
-	uint64_t samples;
+struct capture_words {
+	struct shared_words shared;
+	const char *pid; /* the last; the list has all */
+	const char *comm, *unit, *cgroup, *all, *duration, *before, *on_cpu, *off_cpu, *note, *format, *who,
+		*end;
 };
 
-static uint64_t number_of(const struct status_line *line, const char *key)
+#define WORD(name) .at = offsetof(struct capture_words, name)
+
+static const struct command_option options[] = {
+	{ "db", "FILE", DB_HELP, SHARED(db) },
+	{ "json", NULL, JSON_HELP, SHARED(json) },
+	{ "off-cpu", NULL, "waiting alone", WORD(off_cpu) },
+	{ "pid", "N", "this process; may be given 16 times", WORD(pid) },
+	{ "comm", "PATTERN", "processes of this name; web-* is every name that begins so", WORD(comm) },
+	{ "unit", "UNIT", "processes of this unit of systemd, such as nginx.service", WORD(unit) },
+	{ "cgroup", "PATH", "processes of this cgroup and those below it", WORD(cgroup) },
+	{ "all", NULL, "every process", WORD(all) },
+	{ "for", "TIME", "how long to record: 1s to 1h", WORD(duration) },
+	{ "before", "TIME", "and what the rings hold of this time before (default 0s)", WORD(before) },
+	{ "on-cpu", NULL, "samples on CPU alone (default: on CPU and waiting)", WORD(on_cpu) },
+	{ "who", NULL, "list the captures on demand under way: root all, others theirs", WORD(who) },
+	{ "end", "ID", "end this one early, and keep it: root any, others theirs", WORD(end) },
+	{ "note", "TEXT", "keep this text with the capture", WORD(note) },
+	{ "format", "FORMAT", ONE_OF("print the result: ", "folded, why, json or top"), WORD(format) },
+};
+
+/* What prints the result, by the word of --format. */
+static const struct capture_result {
+	const char *format;
+	const struct subcommand *subcommand;
+	const char *option; /* whoever asks for a capture wants to see it: all of why */
+} results[] = {
+	{ "folded", &folded_subcommand, NULL },
+	{ "why", &why_subcommand, "--full" },
+	{ "json", &why_subcommand, "--json" },
+	{ "top", &top_subcommand, NULL },
+};
+
+static int read_duration(const char *option, const char *word, uint64_t *ret_ns)
 {
-	return strtoull(status_line_get(line, key), NULL, 10);
+	if (!word || !units_duration(word, ret_ns))
+		return OPTIONS_RUN;
+	log_error("%s '%s' is not a time: give a number and a unit, such as 30s", option, word);
+	return EXIT_USAGE;
 }
 
-static void clear_progress(struct conversation *talk)
+static int read_pids(const struct option_list *pids, struct capture_request *request)
 {
-	if (talk->shows)
-		fputs("\r\033[K", stderr);
-	talk->shows = false;
-}
+	for (size_t i = 0; i < pids->count; i++) {
+		unsigned long long pid;
 
-static void show_progress(struct conversation *talk, const char *text)
-{
-	if (!talk->on_terminal)
-		return;
-	fprintf(stderr, "\r\033[K%s", text);
-	fflush(stderr);
-	talk->shows = true;
-}
-
-static void show_recording(struct conversation *talk, const struct status_line *line)
-{
-	uint64_t samples = number_of(line, "samples");
-	char elapsed[32], all[32], text[256];
-
-	snprintf(text, sizeof(text), "recording: %s of %s, %" PRIu64 " %s%s",
-		 format_duration((double)number_of(line, "elapsed_ns"), " ", elapsed, sizeof(elapsed)),
-		 format_duration((double)number_of(line, "for_ns"), " ", all, sizeof(all)), samples,
-		 plural(samples, "sample", "samples"),
-		 talk->was_ended ? ", ending" : "; Ctrl-C ends it and keeps the result");
-	show_progress(talk, text);
-}
-
-/* ---- what the daemon says ---- */
-
-/* The process that a task of that number belongs to; 0: there is no such task. */
-static uint32_t process_of_task(uint32_t tid)
-{
-	_cleanup_file_ FILE *file = NULL;
-	unsigned int tgid = 0;
-	char path[64], line[256];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", tid);
-	file = fopen(path, "re");
-	while (file && !tgid && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Tgid: %u", &tgid) != 1)
-			tgid = 0;
-	return tgid;
-}
-
-/* The daemon does not know a process that has ended or that root's policy denies; /proc tells which. */
-static void explain_process(uint32_t pid, const char *why)
-{
-	uint32_t tgid = process_of_task(pid);
-
-	if (!tgid)
-		log_error("no process %" PRIu32 ": it has ended, or there was none", pid);
-	else if (tgid != pid)
-		log_error("%" PRIu32 " is a thread of process %" PRIu32 ": give --pid %" PRIu32, pid, tgid,
-			  tgid);
-	else
-		log_error("cannot capture process %" PRIu32 ": %s", pid, why);
-}
-
-static void explain_refusal(const struct status_line *line)
-{
-	char why[512];
-	uint64_t pid = number_of(line, "pid");
-
-	escape_terminal(status_line_get(line, "why"), why, sizeof(why));
-	if (pid && pid <= INT32_MAX)
-		explain_process((uint32_t)pid, why);
-	else
-		log_error("bourdond refused the capture: %s", why);
-}
-
-static void note_begun(struct conversation *talk, const struct status_line *line)
-{
-	uint64_t wanted_ns = talk->report->ask->before_ns, has_ns = number_of(line, "history_ns");
-	char has[32], wanted[32];
-
-	talk->was_begun = true;
-	/* a tick of the clock may be missing */
-	if (wanted_ns > has_ns && wanted_ns - has_ns > wanted_ns / 10)
-		log_warning("the rings hold %s of the %s before now",
-			    format_duration((double)has_ns, " ", has, sizeof(has)),
-			    format_duration((double)wanted_ns, " ", wanted, sizeof(wanted)));
-	show_recording(talk, line);
-}
-
-/* Somebody or something else ended it. */
-static void note_ended(struct conversation *talk, const struct status_line *line)
-{
-	char why[256];
-
-	clear_progress(talk);
-	log_warning("the capture was over before its time, and is kept: %s",
-		    escape_terminal(status_line_get(line, "why"), why, sizeof(why)));
-}
-
-static enum outcome note_stored(struct conversation *talk, const struct status_line *line)
-{
-	uint64_t capture_id = number_of(line, "capture_id");
-
-	clear_progress(talk);
-	talk->report->capture_id = capture_id > INT64_MAX ? 0 : (int64_t)capture_id;
-	talk->samples = number_of(line, "samples");
-	if (!talk->samples)
-		log_warning("capture %" PRId64
-			    " has no sample: no such process ran or waited, or root's policy denies it",
-			    talk->report->capture_id);
-	return STORED;
-}
-
-static enum outcome fail(struct conversation *talk, const char *why)
-{
-	clear_progress(talk);
-	log_error("%s", why);
-	return FAILED;
-}
-
-static enum outcome hear(struct conversation *talk, char *text)
-{
-	struct status_line line;
-
-	if (status_line_parse(text, &line) < 0)
-		return fail(talk, "bourdond's answer is damaged: is it of another version?");
-	if (!strcmp(line.kind, "begun")) {
-		note_begun(talk, &line);
-	} else if (!strcmp(line.kind, "progress")) {
-		show_recording(talk, &line);
-	} else if (!strcmp(line.kind, "ended")) {
-		note_ended(talk, &line);
-	} else if (!strcmp(line.kind, "recorded")) {
-		show_progress(talk, "recorded; finding the names of functions");
-	} else if (!strcmp(line.kind, "stored")) {
-		return note_stored(talk, &line);
-	} else if (!strcmp(line.kind, "refused")) {
-		clear_progress(talk);
-		explain_refusal(&line);
-		return FAILED;
-	} else if (!strcmp(line.kind, "lost")) {
-		return fail(talk, "the capture could not be written: bourdond's log says why");
-	} else if (!strcmp(line.kind, "interrupted")) {
-		return fail(
-			talk,
-			"bourdond is ending: what was recorded is kept, and marked interrupted ('bourdon list')");
-	}
-	return GOES_ON; /* a line that this version does not know is of no importance */
-}
-
-/* Reads what there is, and hears each whole line. */
-static enum outcome read_lines(struct conversation *talk)
-{
-	ssize_t got = read(talk->fd, talk->text + talk->bytes, sizeof(talk->text) - talk->bytes - 1);
-	enum outcome outcome = GOES_ON;
-	char *end;
-
-	if (got < 0 && errno == EINTR)
-		return GOES_ON;
-	if (got <= 0)
-		return fail(
-			talk,
-			talk->was_begun
-				? "the connection to bourdond has ended: 'bourdon list' shows what it kept"
-				: "bourdond ended the connection: try again");
-	talk->bytes += (size_t)got;
-	talk->text[talk->bytes] = '\0';
-	while (outcome == GOES_ON && (end = memchr(talk->text, '\n', talk->bytes))) {
-		size_t line_bytes = (size_t)(end - talk->text) + 1;
-
-		*end = '\0';
-		outcome = hear(talk, talk->text);
-		talk->bytes -= line_bytes;
-		memmove(talk->text, talk->text + line_bytes, talk->bytes);
-	}
-	if (outcome == GOES_ON && talk->bytes == sizeof(talk->text) - 1)
-		return fail(talk, "bourdond's answer is damaged: is it of another version?");
-	return outcome;
-}
-
-/* The first signal ends the capture, the second one this program. */
-static enum outcome on_signal(struct conversation *talk)
-{
-	struct signalfd_siginfo signal;
-
-	if (read(talk->signals, &signal, sizeof(signal)) < 0)
-		return GOES_ON;
-	if (talk->was_ended)
-		return fail(talk, "not waited for: 'bourdon list' shows the capture when it is written");
-	talk->was_ended = true;
-	if (shutdown(talk->fd, SHUT_WR))
-		return fail(talk, "cannot end the capture: it goes on");
-	show_progress(talk, "ending");
-	return GOES_ON;
-}
-
-static enum outcome listen_to(struct conversation *talk)
-{
-	struct pollfd polled[] = { { .fd = talk->fd, .events = POLLIN },
-				   { .fd = talk->signals, .events = POLLIN } };
-	enum outcome outcome = GOES_ON;
-
-	while (outcome == GOES_ON) {
-		if (poll(polled, ARRAY_SIZE(polled), -1) < 0) {
-			if (errno != EINTR)
-				return fail(talk, strerror(errno));
-			continue;
+		if (options_number(pids->values[i], 1, INT32_MAX, &pid) < 0) {
+			log_error("--pid '%s' is not the id of a process", pids->values[i]);
+			return EXIT_USAGE;
 		}
-		if (polled[1].revents)
-			outcome = on_signal(talk);
-		if (outcome == GOES_ON && polled[0].revents)
-			outcome = read_lines(talk);
+		request->pids[request->pids_count++] = (uint32_t)pid;
 	}
-	return outcome;
+	return OPTIONS_RUN;
 }
 
-/* ---- asking ---- */
-
-static int send_request(int fd, const struct capture_request *request)
+static int read_comm(const char *word, struct capture_request *request)
 {
-	_cleanup_free_ char *text = NULL;
-	size_t bytes, sent = 0;
-	FILE *out = open_memstream(&text, &bytes);
+	const char *why = NULL;
 
-	if (!out)
-		return -ENOMEM;
-	capture_request_write(request, out);
-	if (fclose(out))
-		return -ENOMEM;
-	while (sent < bytes) {
-		ssize_t result = send(fd, text + sent, bytes - sent, MSG_NOSIGNAL);
-
-		if (result < 0 && errno == EPIPE)
-			return 0; /* closed already, it has a line that says why */
-		if (result < 0)
-			return -errno;
-		sent += (size_t)result;
-	}
-	return 0;
+	request->has_comm = word != NULL;
+	if (!word || !comm_pattern_parse(word, &request->comm, &why))
+		return OPTIONS_RUN;
+	log_error("--comm '%s': %s", word, why);
+	return EXIT_USAGE;
 }
 
-static int catch_signals(void)
+static int read_text(const char *option, const char *word, size_t room, char *into)
 {
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : signalfd(-1, &set, SFD_CLOEXEC);
+	if (!word)
+		return OPTIONS_RUN;
+	if (strlen(word) >= room) {
+		log_error("%s is longer than %zu bytes", option, room - 1);
+		return EXIT_USAGE;
+	}
+	strcpy(into, word);
+	return OPTIONS_RUN;
 }
 
-/* Whoever has asked is who connected. From then on root is not needed, and the answers are of a process that is not root. */
-static bool ask(struct report *report)
+/* The shell's user may write the path with a slash behind it. */
+static void cut_slash(char *path)
 {
-	_cleanup_free_ char *real = NULL;
-	_cleanup_close_ int signals = -EBADF, fd = daemon_connect(report->database->path);
-	struct conversation talk = { .report = report, .on_terminal = isatty(STDERR_FILENO) };
-	int result = fd;
+	size_t bytes = strlen(path);
 
-	if (result >= 0 && owner_become_of(report->database->path, &real) == -EPERM)
-		return false;
-	if (result >= 0)
-		result = signals = catch_signals();
-	if (result >= 0)
-		result = send_request(fd, report->ask);
-	if (result < 0) {
-		daemon_explain_connection(report->database->path, result, "for a capture");
-		return false;
+	if (bytes > 1 && path[bytes - 1] == '/')
+		path[bytes - 1] = '\0';
+}
+
+/* --who and --end stand alone. *ret_end_id is 0 for --who. */
+static int read_under_way(const struct capture_words *words, int64_t *ret_end_id)
+{
+	bool has_more = words->pid || words->comm || words->unit || words->cgroup || words->all ||
+			words->duration || words->before || words->on_cpu || words->off_cpu || words->note ||
+			(words->who && words->end);
+	unsigned long long id = 0;
+
+	if (has_more) {
+		log_error(
+			"--who and --end are about captures that are under way: give one of them, alone: " SEE);
+		return EXIT_USAGE;
 	}
-	talk.fd = fd;
-	talk.signals = signals;
-	return listen_to(&talk) == STORED;
+	if (words->format && (words->end || strcmp(words->format, "json") != 0)) {
+		log_error("--who takes no other --format than json, and --end none: " SEE);
+		return EXIT_USAGE;
+	}
+	if (words->end && options_number(words->end, 1, INT64_MAX, &id) < 0) {
+		log_error("--end '%s' is not a capture's ID: 'bourdon capture --who' shows them", words->end);
+		return EXIT_USAGE;
+	}
+	*ret_end_id = (int64_t)id;
+	return OPTIONS_RUN;
+}
+
+static int read_request(const struct capture_words *words, struct capture_request *ret_request)
+{
+	struct capture_request request = { .everyone = words->all != NULL,
+					   .kinds =
+						   (words->off_cpu && !words->on_cpu ? 0 : CAPTURE_ON_CPU) |
+						   (words->on_cpu && !words->off_cpu ? 0 : CAPTURE_OFF_CPU) };
+	const char *mistake;
+
+	if (!words->duration) {
+		log_error("'capture' needs --for, how long to record, such as --for 30s: " SEE);
+		return EXIT_USAGE;
+	}
+	if (read_duration("--for", words->duration, &request.for_ns) != OPTIONS_RUN ||
+	    read_duration("--before", words->before, &request.before_ns) != OPTIONS_RUN ||
+	    read_pids(words->shared.list, &request) != OPTIONS_RUN ||
+	    read_comm(words->comm, &request) != OPTIONS_RUN ||
+	    read_text("--unit", words->unit, sizeof(request.unit), request.unit) != OPTIONS_RUN ||
+	    read_text("--cgroup", words->cgroup, sizeof(request.cgroup), request.cgroup) != OPTIONS_RUN ||
+	    read_text("--note", words->note, sizeof(request.note), request.note) != OPTIONS_RUN)
+		return EXIT_USAGE;
+	cut_slash(request.cgroup);
+	mistake = capture_request_mistake(&request);
+	if (mistake) {
+		log_error("%s: " SEE, mistake);
+		return EXIT_USAGE;
+	}
+	*ret_request = request;
+	return OPTIONS_RUN;
 }
 
 /* ---- the result ---- */
 
-static void print_result(struct report *report)
+static int print_result(struct report *report, const char *format, uint32_t kinds, int64_t capture_id)
 {
-	if (database_open(report->database->path, report->database) < 0) {
-		report->database->failed = true;
-		return;
-	}
-	if (!strcmp(report->format, "folded")) {
-		report->off_cpu = report->ask->kinds == CAPTURE_OFF_CPU;
-		folded_run(report);
-	} else if (!strcmp(report->format, "top")) {
-		report->limit = TOP_ROWS;
-		top_run(report);
-	} else {
-		report->json = !strcmp(report->format, "json");
-		report->full = true; /* whoever asks for a capture wants to see it */
-		why_run(report);
-	}
+	const struct capture_result *result = results;
+	const char *option;
+	char id[24];
+	char *arguments[5] = { (char[]){ "bourdon" }, (char[]){ "--db" }, (char *)report->database->path,
+			       id };
+
+	while (strcmp(result->format, format) != 0)
+		result++;
+	option = result->subcommand == &folded_subcommand && kinds == CAPTURE_OFF_CPU ? "--off-cpu"
+										      : result->option;
+	arguments[4] = (char *)option;
+	snprintf(id, sizeof(id), "%" PRId64, capture_id);
+	return result->subcommand->main(report, option ? 5 : 4, arguments);
 }
 
-void capture_run(struct report *report)
+static int record(struct report *report, const struct capture_words *words)
 {
-	if (report->under_way->who || report->under_way->end_id)
-		capture_under_way_run(report);
-	else if (!ask(report))
-		report->unwell = true;
-	else if (report->format)
-		print_result(report);
-	else
-		fprintf(report->out,
-			"capture %" PRId64 " is complete: 'bourdon why %" PRId64 "' explains it\n",
-			report->capture_id, report->capture_id);
+	struct capture_request request;
+	int64_t capture_id;
+	int status = read_request(words, &request);
+
+	if (status != OPTIONS_RUN)
+		return status;
+	if (capture_talk(report->database->path, &request, &capture_id) < 0)
+		return EXIT_FAILED;
+	if (words->format)
+		return print_result(report, words->format, request.kinds, capture_id);
+	fprintf(report->out, "capture %" PRId64 " is complete: 'bourdon why %" PRId64 "' explains it\n",
+		capture_id, capture_id);
+	return OPTIONS_RUN;
 }
+
+static int capture_main(struct report *report, int count, char **arguments)
+{
+	const char *pids[CAPTURE_PIDS_MAX];
+	struct option_list list = { "pid", pids, ARRAY_SIZE(pids), 0 };
+	struct capture_words words = { .shared = { .list = &list } };
+	int64_t end_id;
+	int status = subcommand_parse(report, &capture_subcommand, count, arguments, &words);
+
+	if (status != OPTIONS_RUN)
+		return status;
+	if (report->json && !words.format)
+		words.format = "json";
+	if (!words.who && !words.end)
+		return record(report, &words);
+	status = read_under_way(&words, &end_id);
+	report->json = words.format;
+	if (status == OPTIONS_RUN)
+		capture_under_way(report, end_id);
+	return status;
+}
+
+SUBCOMMAND(
+	capture, "capture", "", "capture some processes now, for as long as --for says",
+	"Records processes now, without waiting for pressure, and stores a capture. Name them by --pid, by --comm\n"
+	"and --unit or --cgroup, or by --all. Root's policy decides who may be recorded. Ctrl-C ends it early\n"
+	"and keeps the result. Members of bourdond's group may ask. --who and --end are about those under way.",
+	"bourdon capture --pid 4711 --for 30s --format folded | flamegraph.pl > now.svg");

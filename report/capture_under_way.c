@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * capture_under_way: `bourdon capture --who` lists the captures on demand that are under way, and `--end` ends one. The daemon
+ * capture_under_way.c: `bourdon capture --who` lists the captures on demand that are under way, and `--end` ends one. The daemon
  * tells root of all of them, and every other user of its own.
  */
-#include "common/capture_request.h"
 #include "common/cleanup.h"
 #include "common/escape.h"
 #include "common/log.h"
+#include "report/capture_talk.h"
 #include "report/daemon_status.h"
 #include "report/owner.h"
-#include "report/report.h"
 #include "report/status_json.h"
 #include "report/time_text.h"
 
@@ -17,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whoever has asked is who connected. From then on root is not needed. Logs a failure. */
+/* Logs a failure. */
 static int ask(const char *database, const char *request, struct daemon_status *ret_answer)
 {
 	_cleanup_free_ char *real = NULL;
@@ -89,22 +88,21 @@ static void print_text(FILE *out, const struct daemon_status *answer)
 		fputs("no capture on demand is under way\n", out);
 }
 
-void capture_under_way_run(struct report *report)
+void capture_under_way(struct report *report, int64_t end_id)
 {
 	_cleanup_(daemon_status_free) struct daemon_status answer = { 0 };
-	int64_t id = report->under_way->end_id;
 	char request[64] = CAPTURE_WHO "\n";
 
-	if (id)
-		snprintf(request, sizeof(request), CAPTURE_END "\tid=%" PRId64 "\n", id);
+	if (end_id)
+		snprintf(request, sizeof(request), CAPTURE_END "\tid=%" PRId64 "\n", end_id);
 	if (ask(report->database->path, request, &answer) < 0)
 		report->unwell = true;
-	else if (id)
+	else if (end_id)
 		fprintf(report->out,
 			"capture %" PRId64 " ends now: 'bourdon why %" PRId64
 			"' explains it when it is written\n",
-			id, id);
-	else if (report->format)
+			end_id, end_id);
+	else if (report->json)
 		print_json(report->out, &answer);
 	else
 		print_text(report->out, &answer);

@@ -14,7 +14,7 @@
 #include "report/db_check_stacks.h"
 #include "report/format.h"
 #include "report/query.h"
-#include "report/report.h"
+#include "report/subcommand.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -493,26 +493,35 @@ static void report_ok(const struct check *check)
 			check->rows, plural((uint64_t)check->rows, "row", "rows"));
 }
 
-void db_check_run(struct report *report)
+static const struct command_option options[] = { { "db", "FILE", DB_HELP, SHARED(db) } };
+
+static int db_check_main(struct report *report, int count, char **arguments)
 {
+	struct shared_words words = { 0 };
 	struct database *database = report->database;
 	struct check check = { .report = report, .database = database };
 	char name[FORMAT_BYTES];
+	int status = subcommand_parse(report, &db_check_subcommand, count, arguments, &words);
 
-	report->unwell = true;
-	if (database_open(database->path, database) < 0)
-		return;
+	if (status == OPTIONS_RUN)
+		status = subcommand_open(report);
+	if (status != OPTIONS_RUN)
+		return status;
 	check_all(&check);
 	if (check.problems > PROBLEMS_MAX)
 		fprintf(report->out, "and %" PRId64 " more\n", check.problems - PROBLEMS_MAX);
-	if (check.problems) {
+	if (check.problems)
 		fprintf(report->out, "%s is damaged: %" PRId64 " %s\n",
 			escape_terminal(database->path, name, sizeof(name)), check.problems,
 			plural((uint64_t)check.problems, "problem", "problems"));
-		return;
-	}
-	if (database->failed)
-		return;
-	report_ok(&check);
-	report->unwell = false;
+	else if (!database->failed)
+		report_ok(&check);
+	report->unwell = check.problems;
+	return status;
 }
+
+SUBCOMMAND(
+	db_check, "db check", "", "check that the database is intact",
+	"Checks the database, and changes nothing: its pages, its references between tables, each stack and\n"
+	"its hash, each sample, each view. Exit status 1: it is damaged, or cannot be read.",
+	"bourdon --db copy.db db check");

@@ -12,7 +12,7 @@
 #include "consumer/store/stack_tree.h"
 #include "report/format.h"
 #include "report/query.h"
-#include "report/report.h"
+#include "report/subcommand.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -146,8 +146,11 @@ static void report_sizes(const struct report *report, uint64_t before, uint64_t 
 		format_size((double)before, from, sizeof(from)), format_size((double)after, to, sizeof(to)));
 }
 
-void db_compact_run(struct report *report)
+static const struct command_option options[] = { { "db", "FILE", DB_HELP, SHARED(db) } };
+
+static int db_compact_main(struct report *report, int count, char **arguments)
 {
+	struct shared_words words = { 0 };
 	struct database *database = report->database;
 	char error[256] = "", holder[96];
 	const char *const steps[] = { "PRAGMA temp_store = FILE",
@@ -160,16 +163,18 @@ void db_compact_run(struct report *report)
 				      "VACUUM" };
 	int code = SQLITE_OK;
 	uint64_t before;
+	int status = subcommand_parse(report, &db_compact_subcommand, count, arguments, &words);
 
-	report->unwell = true;
+	if (status != OPTIONS_RUN)
+		return status;
 	if (database_open_to_write(database->path, database) < 0)
-		return;
+		return EXIT_FAILED;
 	before = bytes_of(database->path);
 	for (size_t i = 0; i < ARRAY_SIZE(steps) && code == SQLITE_OK; i++)
 		code = run(database, steps[i], error, sizeof(error));
 	if (code != SQLITE_OK) {
 		report_failure(database, code, error);
-		return;
+		return EXIT_FAILED;
 	}
 	code = empty_log(database);
 	sqlite3_close(database->sqlite);
@@ -180,4 +185,11 @@ void db_compact_run(struct report *report)
 		log_error(
 			"the log of '%s' cannot be emptied: %s reads an older state of it; it becomes empty after that has ended",
 			database->path, name_holder(database->path, holder, sizeof(holder)));
+	return status;
 }
+
+SUBCOMMAND(
+	db_compact, "db compact", "", "give unused space back to the file system",
+	"Removes what no capture refers to, and gives unused space back to the file system. The daemon may\n"
+	"run meanwhile. The file system needs room for two more copies of the database.",
+	"bourdon db compact");

@@ -11,7 +11,7 @@
 #include "report/db_older.h"
 #include "report/db_transfer.h"
 #include "report/format.h"
-#include "report/report.h"
+#include "report/subcommand.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static int copy_captures(const struct report *report, struct db_output *output, 
 		log_error("out of memory");
 		return -ENOMEM;
 	}
-	for (int i = 0; i < count; i++) /* command_parse() has checked them */
+	for (int i = 0; i < count; i++) /* db_copy_main() has checked them */
 		ids[i] = strtoll(report->operands[1 + i], NULL, 10);
 	result = db_output_make_tables(output);
 	if (!result && report->database->version != SCHEMA_VERSION)
@@ -55,23 +55,34 @@ static void report_copy(const struct report *report, int64_t captures)
 		format_size(stat(path, &at) ? 0 : (double)at.st_size, bytes, sizeof(bytes)));
 }
 
-void db_copy_run(struct report *report)
+static const struct command_option options[] = { { "db", "FILE", DB_HELP, SHARED(db) } };
+
+static int db_copy_main(struct report *report, int count, char **arguments)
 {
+	struct shared_words words = { 0 };
 	struct database *database = report->database;
 	_cleanup_db_output_ struct db_output output = { 0 };
-	bool whole = report->operands_count == 1;
-	int64_t captures = 0;
+	int64_t captures = 0, id;
 	int result;
+	int status = subcommand_parse(report, &db_copy_subcommand, count, arguments, &words);
 
-	report->unwell = true;
+	for (int i = 1; i < report->operands_count && status == OPTIONS_RUN; i++)
+		status = subcommand_read_id(report->operands[i], &id);
+	if (status != OPTIONS_RUN)
+		return status;
 	if (database_open(database->path, database) < 0 || db_output_make(&output, report->operands[0]) < 0)
-		return;
-	if (whole)
+		return EXIT_FAILED;
+	if (report->operands_count == 1)
 		result = db_output_copy(&output, database);
 	else
 		result = copy_captures(report, &output, &captures);
 	if (result < 0 || db_output_finish(&output) < 0)
-		return;
+		return EXIT_FAILED;
 	report_copy(report, captures);
-	report->unwell = false;
+	return status;
 }
+
+SUBCOMMAND(db_copy, "db copy", "OUT [ID...]", "copy the database, or single captures, to a new file",
+	   "Writes a consistent copy of the database to OUT, one file, while the daemon runs; with IDs a\n"
+	   "database of these captures alone. OUT must not exist. A copy by cp lacks what is in the log.",
+	   "bourdon db copy /tmp/for-support.db 12 15", .operands_least = 1, .operands_most = INT_MAX);

@@ -13,7 +13,7 @@
 #include "report/db_transfer.h"
 #include "report/format.h"
 #include "report/owner.h"
-#include "report/report.h"
+#include "report/subcommand.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -155,30 +155,43 @@ static int merge_file(const struct report *report, struct db_output *output, con
 	return 0;
 }
 
-void db_merge_run(struct report *report)
+static const struct command_option options[] = { { "db", "FILE", DB_UNREAD_HELP, SHARED(db) } };
+
+static int db_merge_main(struct report *report, int count, char **arguments)
 {
+	struct shared_words words = { 0 };
 	_cleanup_db_output_ struct db_output output = { 0 };
 	_cleanup_close_ int lock = -EBADF;
-	char **files = report->operands + 1, bytes[32], name[FORMAT_BYTES];
-	int files_count = report->operands_count - 1, merged = 0, result = 0;
+	char **files, bytes[32], name[FORMAT_BYTES];
+	int files_count, merged = 0, result = 0;
 	struct stat at;
+	int status = subcommand_parse(report, &db_merge_subcommand, count, arguments, &words);
 
-	report->unwell = true;
+	if (status != OPTIONS_RUN)
+		return status;
+	files = report->operands + 1;
+	files_count = report->operands_count - 1;
 	if ((!geteuid() && drop_root(report->operands[0], files, files_count) < 0) ||
 	    open_output(&output, report->operands[0], &lock) < 0)
-		return;
+		return EXIT_FAILED;
 	/* a file that cannot be merged keeps no other one out, unless the output is at fault */
 	for (int i = 0; i < files_count && result != -ENOSPC && result != -EBUSY; i++) {
 		result = merge_file(report, &output, files[i]);
 		merged += !result;
 	}
-	if (!merged)
-		return;
-	if (db_output_finish(&output) < 0)
-		return;
+	if (!merged || db_output_finish(&output) < 0)
+		return EXIT_FAILED;
 	if (merged < files_count)
 		log_error("%d of %d files were not merged", files_count - merged, files_count);
 	fprintf(report->out, "%s: %s\n", escape_terminal(report->operands[0], name, sizeof(name)),
 		format_size(stat(report->operands[0], &at) ? 0 : (double)at.st_size, bytes, sizeof(bytes)));
 	report->unwell = merged < files_count;
+	return status;
 }
+
+SUBCOMMAND(
+	db_merge, "db merge", "OUT FILE...", "add the captures of other databases to a database",
+	"Adds all captures of each FILE to OUT, which is created if it does not exist. What OUT already has\n"
+	"is not added again. A capture whose ID is in use gets the next free one; capture.recorded_as has\n"
+	"the ID that it had where it was recorded.",
+	"bourdon db merge fleet.db host-a.db host-b.db", .operands_least = 2, .operands_most = INT_MAX);

@@ -8,18 +8,22 @@
 #include "report/diff_change.h"
 #include "report/format.h"
 #include "report/json.h"
-#include "report/report.h"
+#include "report/sample_choice.h"
+#include "report/subcommand.h"
 #include "report/table.h"
 #include "report/time_text.h"
+#include "report/top.h"
 #include "report/wrap.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#define BASELINE "baseline"
+
 struct diffing {
 	struct report *report;
-	const struct diff_options *options;
+	const struct diff_choice *choice;
 	struct diff_samples *samples;
 	struct diff_change *change;
 };
@@ -128,7 +132,7 @@ static int add_rows(const struct diffing *diffing, const struct diff_row *from, 
 		    uint32_t changed, add_row add, struct rows *rows)
 {
 	int64_t limit = diffing->report->limit;
-	uint32_t shown = diffing->report->json || diffing->options->all ? count : changed;
+	uint32_t shown = diffing->report->json || diffing->choice->all ? count : changed;
 	int result = 0;
 
 	for (uint32_t i = 0; i < shown && (limit < 0 || i < limit) && !result; i++)
@@ -208,7 +212,7 @@ static const struct diff_capture *first_of(const struct diff_samples *samples, e
 static void print_side(FILE *out, const struct diffing *diffing, enum diff_side side)
 {
 	const struct diff_capture *capture = first_of(diffing->samples, side);
-	const struct diff_operand *operand = side == DIFF_A ? &diffing->options->a : &diffing->options->b;
+	const struct diff_operand *operand = side == DIFF_A ? &diffing->choice->a : &diffing->choice->b;
 	char rule[FORMAT_BYTES], host[FORMAT_BYTES], at[TIME_TEXT_BYTES], lost[32], span[32];
 	const char *part = capture->is_baseline           ? ""
 			   : operand->part == DIFF_BEFORE ? ", before its trigger"
@@ -269,28 +273,28 @@ static void print_test(FILE *out, const struct diff_change *change)
 	print_wrapped(out, text, 12);
 }
 
-static const char *what_of(const struct diff_options *options)
+static const char *what_of(const struct diff_choice *choice)
 {
-	return options->off_cpu
-		       ? options->stall ? "waiting of targets, of one stall class" : "waiting of targets"
-	       : options->roles == DIFF_TARGETS ? "time on CPU of targets"
-	       : options->roles == DIFF_OTHERS  ? "time on CPU of others"
-	       : options->roles == DIFF_KERNEL  ? "time on CPU of kernel threads"
-						: "time on CPU of everybody";
+	return choice->off_cpu
+		       ? choice->stall ? "waiting of targets, of one stall class" : "waiting of targets"
+	       : choice->roles == DIFF_TARGETS ? "time on CPU of targets"
+	       : choice->roles == DIFF_OTHERS  ? "time on CPU of others"
+	       : choice->roles == DIFF_KERNEL  ? "time on CPU of kernel threads"
+					       : "time on CPU of everybody";
 }
 
 static void print_header(FILE *out, const struct diffing *diffing)
 {
 	const struct diff_change *change = diffing->change;
-	const struct diff_options *options = diffing->options;
+	const struct diff_choice *choice = diffing->choice;
 
-	fprintf(out, "from A to B: %s", what_of(options));
-	if (options->stall)
-		fprintf(out, " (%s)", options->stall);
+	fprintf(out, "from A to B: %s", what_of(choice));
+	if (choice->stall)
+		fprintf(out, " (%s)", choice->stall);
 	fputc('\n', out);
 	print_side(out, diffing, DIFF_A);
 	print_side(out, diffing, DIFF_B);
-	print_all(out, &change->all, options->off_cpu);
+	print_all(out, &change->all, choice->off_cpu);
 	print_test(out, change);
 	fprintf(out, "  changed   %u of %u %s, %u of %u %s: P < %g\n", change->functions_changed,
 		change->functions_count, plural(change->functions_count, "function", "functions"),
@@ -307,7 +311,7 @@ static void print_functions(const struct diffing *diffing, struct query *query)
 	};
 
 	fprintf(diffing->report->out, "\nfunctions%s by change, in ms of all threads a second; SHARE in %%\n",
-		diffing->options->by_total ? " with their callees" : "");
+		diffing->choice->by_total ? " with their callees" : "");
 	table_print(diffing->report->out, query, columns, ARRAY_SIZE(columns));
 }
 
@@ -411,29 +415,144 @@ static int print_diff(const struct diffing *diffing)
 	return 0;
 }
 
-void diff_run(struct report *report)
+static void diff(struct report *report, const char *base_path, const struct diff_choice *choice)
 {
-	const struct diff_options *options = report->diff;
-	_cleanup_database_ struct database other = { .path = options->base };
-	struct database *base = options->base ? &other : report->database;
+	_cleanup_database_ struct database other = { .path = base_path };
+	struct database *base = base_path ? &other : report->database;
 	_cleanup_diff_samples_ struct diff_samples samples = { 0 };
 	_cleanup_diff_change_ struct diff_change change = { 0 };
-	const struct diffing diffing = { report, options, &samples, &change };
+	const struct diffing diffing = { report, choice, &samples, &change };
 	int result;
 
 	report->unwell = true;
-	if (options->base && database_open(options->base, &other) < 0)
+	if (base_path && database_open(base_path, &other) < 0)
 		return;
 	/* it logs what is wrong, but for a lack of memory */
-	result = diff_samples_load(base, report->database, options, &samples);
+	result = diff_samples_load(base, report->database, choice, &samples);
 	if ((result == -ENOMEM || result == -E2BIG) && !base->failed)
 		profile_fail(report->database, result);
 	if (result < 0)
 		return;
-	result = diff_change_find(&samples, options->off_cpu, options->by_total, &change);
+	result = diff_change_find(&samples, choice->off_cpu, choice->by_total, &change);
 	if (!result)
 		result = print_diff(&diffing);
 	if (result < 0)
 		profile_fail(report->database, result);
 	report->unwell = result < 0;
 }
+
+/* ---- the subcommand ---- */
+
+struct diff_words {
+	struct shared_words shared;
+	struct sample_words samples;
+	const char *base, *by, *all;
+};
+
+#define WORD(name) .at = offsetof(struct diff_words, name)
+
+static const struct command_option options[] = {
+	{ "db", "FILE", DB_HELP, SHARED(db) },
+	{ "json", NULL, JSON_HELP, SHARED(json) },
+	{ "limit", "N", "print at most N rows (30; JSON: all)", SHARED(limit) },
+	{ "all", NULL, "also what may be chance", WORD(all) },
+	{ "by", "WHICH", TOP_BY, WORD(by) },
+	{ "base", "FILE", "A, or the baselines, are in this database", WORD(base) },
+	OPTIONS_OF_SAMPLES(struct diff_words, samples, "oncpu", "target"),
+};
+
+/* ID, or ID:before, ID:after, ID:all. */
+static int read_operand(const char *word, struct diff_operand *ret_operand)
+{
+	static const char *const parts[] = {
+		[DIFF_ALL] = ":all", [DIFF_BEFORE] = ":before", [DIFF_AFTER] = ":after"
+	};
+	const char *colon = strchr(word, ':');
+	size_t part = DIFF_ALL;
+	unsigned long long number;
+	char id[24];
+
+	while (colon && part < ARRAY_SIZE(parts) && strcmp(parts[part], colon) != 0)
+		part++;
+	snprintf(id, sizeof(id), "%.*s", (int)strcspn(word, ":"), word);
+	if (part == ARRAY_SIZE(parts) || options_number(id, 0, INT64_MAX, &number) < 0) {
+		log_error(
+			"'%s' is no capture's ID: 'bourdon list' shows them; ID:before and ID:after are its parts before and after its trigger",
+			word);
+		return EXIT_USAGE;
+	}
+	*ret_operand = (struct diff_operand){ .capture_id = (int64_t)number, .part = (enum diff_part)part };
+	return OPTIONS_RUN;
+}
+
+/* A capture is compared with baselines by what followed its trigger: before it, it may have been as calm. */
+static int read_operands(char **operands, int count, struct diff_choice *choice)
+{
+	bool is_baseline = count && !strcmp(operands[0], BASELINE);
+
+	if (count < (is_baseline ? 1 : 2)) {
+		log_error(
+			"'diff' needs two captures, or 'baseline' and a capture: see 'bourdon diff --help'");
+		return EXIT_USAGE;
+	}
+	choice->a = (struct diff_operand){ .is_baseline = is_baseline };
+	choice->b = (struct diff_operand){ .capture_id = -1, .part = DIFF_AFTER };
+	if (!is_baseline && read_operand(operands[0], &choice->a) != OPTIONS_RUN)
+		return EXIT_USAGE;
+	if (count < 2)
+		return OPTIONS_RUN;
+	if (!strcmp(operands[1], BASELINE)) {
+		log_error(
+			"'baseline' is what a capture is compared with, so it comes first: 'bourdon diff baseline ID'");
+		return EXIT_USAGE;
+	}
+	if (read_operand(operands[1], &choice->b) != OPTIONS_RUN)
+		return EXIT_USAGE;
+	if (is_baseline && !strchr(operands[1], ':'))
+		choice->b.part = DIFF_AFTER;
+	return OPTIONS_RUN;
+}
+
+static int read_samples(const struct sample_words *words, struct diff_choice *choice)
+{
+	struct sample_choice samples;
+
+	if (sample_choice_read_one_kind(words, &samples) != OPTIONS_RUN)
+		return EXIT_USAGE;
+	choice->off_cpu = samples.off_cpu;
+	choice->stall = samples.stall;
+	choice->roles = !samples.role                     ? DIFF_TARGETS | DIFF_OTHERS | DIFF_KERNEL
+			: !strcmp(samples.role, "target") ? DIFF_TARGETS
+			: !strcmp(samples.role, "other")  ? DIFF_OTHERS
+							  : DIFF_KERNEL;
+	if (choice->off_cpu)
+		choice->roles = DIFF_TARGETS;
+	return OPTIONS_RUN;
+}
+
+static int diff_main(struct report *report, int count, char **arguments)
+{
+	struct diff_words words = { 0 };
+	struct diff_choice choice = { 0 };
+	int status = subcommand_parse(report, &diff_subcommand, count, arguments, &words);
+
+	if (status == OPTIONS_RUN)
+		status = read_operands(report->operands, report->operands_count, &choice);
+	if (status == OPTIONS_RUN)
+		status = read_samples(&words.samples, &choice);
+	if (status == OPTIONS_RUN)
+		status = subcommand_open(report);
+	choice.all = words.all;
+	choice.by_total = words.by && !strcmp(words.by, "total");
+	if (status == OPTIONS_RUN)
+		diff(report, words.base, &choice);
+	return status;
+}
+
+SUBCOMMAND(
+	diff, "diff", "A|baseline [B]", "list the functions and stacks that changed between two captures",
+	"Lists the functions and stacks that took more or less time in B than in A: in ms of all threads a second,\n"
+	"and their shares, each with P, the chance that two recordings of one load differ as much. A and B are IDs;\n"
+	"ID:before and ID:after are the parts of a capture before and after its trigger. 'baseline' compares\n"
+	"capture B from its trigger on with the rule's last baselines. Without B: the newest complete capture.",
+	"bourdon diff baseline 12", .operands_most = 2, .limit = 30);

@@ -53,13 +53,13 @@ static int64_t span_of(const struct query *query, const char *column)
 
 /* Adds the capture on which the query stands. */
 static int add_capture(struct diff_samples *samples, const struct query *query, enum diff_side side,
-		       const struct diff_options *options, enum diff_part part)
+		       const struct diff_choice *choice, enum diff_part part)
 {
 	struct diff_capture capture = {
 		.side = side,
 		.capture_id = query_number(query, "capture_id"),
 		.triggered_at = query_number(query, "triggered_at"),
-		.from_ns = -span_of(query, options->off_cpu ? "offcpu_history_ns" : "history_ns"),
+		.from_ns = -span_of(query, choice->off_cpu ? "offcpu_history_ns" : "history_ns"),
 		.to_ns = span_of(query, "after_ns"),
 		.hz = query_number(query, "hz"),
 		.is_baseline = !strcmp(query_text(query, "trigger_mode"), "baseline"),
@@ -103,14 +103,14 @@ static int64_t newest(struct database *database)
 }
 
 static int choose_capture(struct database *database, struct diff_samples *samples, enum diff_side side,
-			  const struct diff_options *options)
+			  const struct diff_choice *choice)
 {
-	const struct diff_operand *operand = side == DIFF_A ? &options->a : &options->b;
+	const struct diff_operand *operand = side == DIFF_A ? &choice->a : &choice->b;
 	int64_t id = operand->capture_id < 0 ? newest(database) : operand->capture_id;
 	_cleanup_query_ struct query query = query_begin(database, capture_sql, id, 0);
 
 	if (query_next(&query) && query_number(&query, "capture_id") == id)
-		return add_capture(samples, &query, side, options, operand->part);
+		return add_capture(samples, &query, side, choice, operand->part);
 	if (database->failed)
 		return -EIO;
 	if (operand->capture_id < 0)
@@ -124,7 +124,7 @@ static int choose_capture(struct database *database, struct diff_samples *sample
 
 /* The baselines of the rule of B, before it. */
 static int choose_baselines(struct database *database, struct diff_samples *samples,
-			    const struct diff_options *options)
+			    const struct diff_choice *choice)
 {
 	const struct diff_capture *b = &samples->captures[0];
 	const char *rule = b->rule;
@@ -151,7 +151,7 @@ static int choose_baselines(struct database *database, struct diff_samples *samp
 
 		while (!result && query_next(&ids))
 			if (query_find(&query, query_number(&ids, "capture_id")))
-				result = add_capture(samples, &query, DIFF_A, options, DIFF_ALL);
+				result = add_capture(samples, &query, DIFF_A, choice, DIFF_ALL);
 	}
 	sqlite3_free(sql);
 	if (database->failed)
@@ -335,7 +335,7 @@ static int intern_stacks(struct diff_samples *samples, struct database *database
 /* ---- samples ---- */
 
 struct selection {
-	const struct diff_options *options;
+	const struct diff_choice *choice;
 	uint32_t capture;
 	const char *cgroup; /* targets elsewhere are others; NULL: there are none elsewhere */
 	bool of_targets;    /* the profile's samples are of targets */
@@ -346,17 +346,17 @@ static bool is_selected(const struct selection *selection, const struct diff_sam
 {
 	const struct diff_capture *capture = &samples->captures[selection->capture];
 	const struct profile_process *process = profile_process_of(profile, sample);
-	const struct diff_options *options = selection->options;
+	const struct diff_choice *choice = selection->choice;
 	bool is_inside = !selection->cgroup ||
 			 (process->cgroup && cgroup_is_within(process->cgroup, selection->cgroup));
 
-	if (sample->kind != (options->off_cpu ? profile->off_cpu : profile->on_cpu) ||
+	if (sample->kind != (choice->off_cpu ? profile->off_cpu : profile->on_cpu) ||
 	    sample->second < capture->from_ns / SECOND_NS - 1 || (!capture->from_ns && sample->second < 0) ||
 	    (!capture->to_ns && sample->second >= 0) || sample->samples < 0 || sample->weight_ns < 0)
 		return false;
-	if (options->stall && !sums_stalls_on(profile_text(profile, sample->stall), options->stall))
+	if (choice->stall && !sums_stalls_on(profile_text(profile, sample->stall), choice->stall))
 		return false;
-	return !selection->of_targets || (options->roles & (is_inside ? DIFF_TARGETS : DIFF_OTHERS));
+	return !selection->of_targets || (choice->roles & (is_inside ? DIFF_TARGETS : DIFF_OTHERS));
 }
 
 static int add_samples(struct diff_samples *samples, const struct profile *profile, const uint32_t *stacks,
@@ -406,10 +406,10 @@ static int load_profile(struct diff_samples *samples, struct database *database,
 }
 
 static int load_capture(struct diff_samples *samples, struct database *database, uint32_t capture,
-			const struct diff_options *options)
+			const struct diff_choice *choice)
 {
-	struct selection selection = { .options = options, .capture = capture };
-	unsigned int roles = options->roles;
+	struct selection selection = { .choice = choice, .capture = capture };
+	unsigned int roles = choice->roles;
 	int result = 0;
 
 	/* B is first. Its cgroup fired: what a baseline of the whole rule has elsewhere is others', there and here */
@@ -426,16 +426,16 @@ static int load_capture(struct diff_samples *samples, struct database *database,
 	return result;
 }
 
-int diff_samples_load(struct database *base, struct database *database, const struct diff_options *options,
+int diff_samples_load(struct database *base, struct database *database, const struct diff_choice *choice,
 		      struct diff_samples *samples)
 {
-	int result = choose_capture(database, samples, DIFF_B, options);
+	int result = choose_capture(database, samples, DIFF_B, choice);
 
 	if (!result)
-		result = options->a.is_baseline ? choose_baselines(base, samples, options)
-						: choose_capture(base, samples, DIFF_A, options);
+		result = choice->a.is_baseline ? choose_baselines(base, samples, choice)
+					       : choose_capture(base, samples, DIFF_A, choice);
 	for (uint32_t i = 0; i < samples->captures_count && !result; i++)
 		result = load_capture(samples, samples->captures[i].side == DIFF_A ? base : database, i,
-				      options);
+				      choice);
 	return result;
 }

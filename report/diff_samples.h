@@ -8,10 +8,33 @@
 #ifndef BOURDON_REPORT_DIFF_SAMPLES_H
 #define BOURDON_REPORT_DIFF_SAMPLES_H
 
-#include "report/diff_options.h"
 #include "report/profile.h"
 
 #define DIFF_HASH_BYTES 16
+
+enum diff_part { DIFF_ALL, DIFF_BEFORE, DIFF_AFTER }; /* of its trigger */
+
+/* A side of the comparison. */
+struct diff_operand {
+	bool is_baseline;   /* the baselines of the other side's rule, before it; no capture is named */
+	int64_t capture_id; /* negative: the newest complete capture */
+	enum diff_part part;
+};
+
+/* Whose samples: bits. */
+#define DIFF_TARGETS 1U
+#define DIFF_OTHERS 2U
+#define DIFF_KERNEL 4U
+
+/* What is compared. */
+struct diff_choice {
+	struct diff_operand a, b;
+	unsigned int roles;
+	bool off_cpu;
+	const char *stall; /* off CPU: of this resource, or none; NULL: of every stall class */
+	bool by_total;     /* functions with their callees; else themselves */
+	bool all;          /* text: also what may be chance */
+};
 
 enum diff_side { DIFF_A, DIFF_B, DIFF_SIDES };
 
@@ -62,10 +85,10 @@ void diff_samples_free(struct diff_samples *samples);
 #define _cleanup_diff_samples_ _cleanup_(diff_samples_free)
 
 /*
- * Reads what `options` name. `base` is the database of A. Returns 0; or -errno, and the reason was logged: -ENOENT: there is
+ * Reads what `choice` names. `base` is the database of A. Returns 0; or -errno, and the reason was logged: -ENOENT: there is
  * no such capture or baseline, -ENODATA: nothing of it is in the part that is compared.
  */
-int diff_samples_load(struct database *base, struct database *database, const struct diff_options *options,
+int diff_samples_load(struct database *base, struct database *database, const struct diff_choice *choice,
 		      struct diff_samples *samples);
 
 /* The text. */

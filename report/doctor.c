@@ -4,13 +4,14 @@
 #include "common/clock.h"
 #include "common/findings.h"
 #include "common/grant_counters.h"
+#include "common/log.h"
 #include "common/requirements.h"
 #include "report/confinement.h"
 #include "report/daemon_status.h"
 #include "report/format.h"
 #include "report/loaded.h"
 #include "report/query.h"
-#include "report/report.h"
+#include "report/subcommand.h"
 
 #include <inttypes.h>
 #include <libgen.h>
@@ -182,16 +183,23 @@ static void check_daemon(const struct database *database, struct findings *findi
 	}
 }
 
-void doctor_run(struct report *report)
+static const struct command_option options[] = { { "db", "FILE", DB_HELP, SHARED(db) },
+						 { "json", NULL, JSON_HELP, SHARED(json) },
+						 { "run-dir", "DIR", RUN_DIR_HELP, SHARED(run_dir) } };
+
+static int doctor_main(struct report *report, int count, char **arguments)
 {
-	_cleanup_free_ char *path = strdup(report->database->path);
+	struct shared_words words = { 0 };
+	_cleanup_free_ char *path = NULL;
 	struct findings findings = { 0 };
 	struct machine machine;
+	int status = subcommand_parse(report, &doctor_subcommand, count, arguments, &words);
 
-	if (!path || machine_open(&machine) < 0) {
-		report->unwell = true;
-		return;
-	}
+	if (status != OPTIONS_RUN)
+		return status;
+	path = strdup(report->database->path);
+	if (!path || machine_open(&machine) < 0)
+		return EXIT_FAILED;
 	requirements_check(&machine, true, &findings);
 	loaded_check(&machine, report->run_dir, &findings);
 	confinement_check(&machine, dirname(path), &findings);
@@ -206,4 +214,11 @@ void doctor_run(struct report *report)
 		findings_print_json(&findings, report->out);
 	else
 		findings_print(&findings, report->out);
+	return status;
 }
+
+SUBCOMMAND(
+	doctor, "doctor", "", "check this machine and the installation",
+	"Checks the kernel and its settings, what bourdon-load left, the confinement of bourdond, and the\n"
+	"database. Exit status 1: a check failed.",
+	"bourdon doctor");

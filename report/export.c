@@ -6,10 +6,11 @@
 #include "common/cleanup.h"
 #include "common/escape.h"
 #include "common/hash_index.h"
+#include "common/log.h"
 #include "report/judged.h"
-#include "report/output_file.h"
+#include "report/output.h"
 #include "report/query.h"
-#include "report/report.h"
+#include "report/subcommand.h"
 #include "report/time_text.h"
 
 #include <string.h>
@@ -33,17 +34,6 @@ const struct export_format *export_format_find(const char *name)
 		if (!strcmp(formats[i].name, name))
 			return &formats[i];
 	return NULL;
-}
-
-char *export_format_list(char *into, unsigned int into_bytes)
-{
-	size_t used = 0;
-
-	*into = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(formats) && used < into_bytes; i++)
-		used += (size_t)snprintf(into + used, into_bytes - used, "%s%s", i ? ", " : "",
-					 formats[i].name);
-	return into;
 }
 
 /* ---- names ---- */
@@ -233,14 +223,14 @@ void export_functions_free(struct export_functions *functions)
 /* ---- the capture ---- */
 
 /* Leaves the samples that were asked for. */
-static void filter_samples(struct profile *profile, const struct export_options *options)
+static void filter_samples(struct profile *profile, const struct sample_choice *samples)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < profile->samples_count; i++) {
 		const struct profile_sample sample = profile->samples[i];
 
-		if (sample_is_wanted(profile, &sample, &options->samples))
+		if (sample_is_wanted(profile, &sample, samples))
 			profile->samples[kept++] = sample;
 	}
 	profile->samples_count = kept;
@@ -297,7 +287,7 @@ static int read_capture(struct export *export, int64_t capture_id)
 	int result;
 
 	if (!query_next(&query))
-		return -EIO; /* choose_capture() has seen it */
+		return -EIO; /* subcommand_choose() has seen it */
 	result = judged_headline(export->database, capture_id, headline);
 	if (result < 0)
 		return result;
@@ -331,7 +321,7 @@ static int read_capture(struct export *export, int64_t capture_id)
 	return make_title(profile, capture);
 }
 
-static int write_export(struct export *export, int64_t capture_id)
+static int write_export(struct export *export, const struct export_format *format, int64_t capture_id)
 {
 	int result = make_names_plain(export->profile);
 
@@ -339,32 +329,60 @@ static int write_export(struct export *export, int64_t capture_id)
 		result = read_capture(export, capture_id);
 	if (result < 0)
 		return result;
-	filter_samples(export->profile, export->options);
-	return export->options->format->write(export);
+	filter_samples(export->profile, export->samples);
+	return format->write(export);
 }
 
-void export_run(struct report *report)
-{
-	_cleanup_output_file_ struct output_file output = { 0 };
-	_cleanup_profile_ struct profile profile = { 0 };
-	struct export export = { .database = report->database,
-				 .options = report->export,
-				 .profile = &profile,
-				 .out = report->out };
-	int result;
+/* ---- the subcommand ---- */
 
-	if (profile_load(report->database, report->capture_id, PROFILE_OF_ALL, &profile) < 0)
-		return;
-	if (report->output) {
-		if (output_file_make(&output, report->output) < 0) {
-			report->unwell = true;
-			return;
-		}
-		export.out = output.file;
+struct export_words {
+	struct shared_words shared;
+	struct sample_words samples;
+	const char *format;
+};
+
+static const struct command_option options[] = {
+	{ "db", "FILE", DB_HELP, SHARED(db) },
+	{ "o", "FILE", OUTPUT_HELP, SHARED(output) },
+	{ "format", "FORMAT", ONE_OF("the format to write: ", EXPORT_FORMATS),
+	  .at = offsetof(struct export_words, format) },
+	OPTIONS_OF_SAMPLES(struct export_words, samples, "both; folded, perf-script: oncpu", "all"),
+};
+
+static int export_main(struct report *report, int count, char **arguments)
+{
+	struct export_words words = { 0 };
+	_cleanup_profile_ struct profile profile = { 0 };
+	struct sample_choice samples;
+	struct export export = { .database = report->database, .samples = &samples, .profile = &profile };
+	const struct export_format *format;
+	int status = subcommand_parse(report, &export_subcommand, count, arguments, &words), result;
+
+	if (status == OPTIONS_RUN && !words.format) {
+		log_error("'export' needs --format, one of " EXPORT_FORMATS ": see 'bourdon export --help'");
+		return EXIT_USAGE;
 	}
-	result = write_export(&export, report->capture_id);
+	if (status == OPTIONS_RUN)
+		status = output_begin(report, words.shared.output);
+	if (status == OPTIONS_RUN)
+		status = subcommand_open_capture(report);
+	if (status != OPTIONS_RUN ||
+	    profile_load(report->database, report->capture_id, PROFILE_OF_ALL, &profile) < 0)
+		return status;
+	format = export_format_find(words.format);
+	samples = sample_choice_of(&words.samples);
+	if (samples.on_cpu && format->counts_alike)
+		samples.off_cpu = false;
+	export.out = report->out;
+	result = write_export(&export, format, report->capture_id);
 	if (result < 0)
 		profile_fail(report->database, result);
-	else if (output.file && !report->database->failed && output_file_finish(&output) < 0)
-		report->unwell = true;
+	return status;
 }
+
+SUBCOMMAND(
+	export, "export", "[ID]", "write a capture in a format that another program reads",
+	"Writes capture ID in a format of another program: firefox (profiler.firefox.com), pprof, perf-script,\n"
+	"speedscope, chrome (ui.perfetto.dev), folded, csv or json. docs/EXPORTS.md says how to open each, and\n"
+	"what it cannot hold. --kind, --stall and --role choose samples. Without ID: the newest complete capture.",
+	"bourdon export 12 --format firefox -o 12.json", .takes_id = true);

@@ -6,8 +6,8 @@
 #ifndef BOURDON_REPORT_EXPORT_H
 #define BOURDON_REPORT_EXPORT_H
 
-#include "report/export_options.h"
 #include "report/profile.h"
+#include "report/sample_choice.h"
 
 #include <stdio.h>
 
@@ -24,12 +24,24 @@ struct export_capture {
 struct export
 {
 	struct database *database;
-	const struct export_options *options;
+	const struct sample_choice *samples;
 	/* Its samples are those that were asked for. Its texts have the form that a terminal may see. */
 	struct profile *profile;
 	struct export_capture capture;
 	FILE *out;
 };
+
+struct export_format {
+	const char *name;
+	int (*write)(struct export *export); /* as those below */
+	bool counts_alike; /* its readers add up samples and intervals alike: it has one kind, on CPU unless --kind says else */
+};
+
+/* For --format. */
+#define EXPORT_FORMATS "firefox, pprof, perf-script, speedscope, chrome, folded, csv or json"
+
+/* The format of that name, or NULL. */
+const struct export_format *export_format_find(const char *name);
 
 /* These write the capture. Each returns 0; or -errno: -E2BIG for a capture far larger than bourdond writes. */
 int export_chrome(struct export *export);

@@ -179,9 +179,9 @@ static int write_head(struct pprof *pprof)
 	if (!result)
 		result = write_type(pprof, value_types[CPU_NS].type, value_types[CPU_NS].unit, true);
 	if (!result)
-		result = find_string(
-			pprof, value_types[pprof->export->options->samples.on_cpu ? CPU_NS : OFF_CPU_NS].type,
-			&part.default_sample_type);
+		result = find_string(pprof,
+				     value_types[pprof->export->samples->on_cpu ? CPU_NS : OFF_CPU_NS].type,
+				     &part.default_sample_type);
 	part.time_nanos = capture->began_at;
 	if (__builtin_sub_overflow(capture->ended_at, capture->began_at, &part.duration_nanos))
 		part.duration_nanos = 0; /* a damaged row */

@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "common/escape.h"
+#include "common/log.h"
 #include "common/plural.h"
 #include "report/format.h"
 #include "report/json.h"
@@ -135,12 +136,12 @@ static const char culprits_sql[] =
 	"ORDER BY resource IS NOT (SELECT resource FROM incident WHERE incident_id = ?1), resource, taken DESC, program";
 
 /* The caller frees. NULL without memory, and for an incident without captures. */
-static char *make_culprits_sql(struct report *report)
+static char *make_culprits_sql(struct database *database, int64_t incident_id)
 {
 	_cleanup_query_ struct query captures = query_begin(
-		report->database,
+		database,
 		"SELECT capture_id FROM capture WHERE incident_id = ?1 ORDER BY capture_id LIMIT ?2",
-		report->incident_id, CAPTURES_MOST);
+		incident_id, CAPTURES_MOST);
 	_cleanup_free_ char *each = NULL;
 	char *all = NULL;
 
@@ -172,11 +173,6 @@ static void cell_resource(const struct query *query, const char *name, char *int
 		snprintf(into, into_bytes, "a kill");
 	else
 		cell_text(query, name, into, into_bytes);
-}
-
-static void cell_scope(const struct query *query, const char *name, char *into, size_t into_bytes)
-{
-	escape_terminal(query_is_null(query, name) ? "system" : query_text(query, name), into, into_bytes);
 }
 
 static void print_summary(const struct layout *layout, struct query *query)
@@ -249,36 +245,53 @@ static const struct section sections[] = {
 	{ "culprits", NULL, false, print_culprits },
 };
 
-static void print_section(struct report *report, const struct section *section, const char *sql)
+static void print_section(struct report *report, const struct section *section, const char *sql,
+			  int64_t incident_id)
 {
-	_cleanup_query_ struct query query = query_begin(report->database, sql, report->incident_id, 0);
+	_cleanup_query_ struct query query = query_begin(report->database, sql, incident_id, 0);
 	bool is_first = section == sections;
 
-	if (report->json)
+	if (report->json) {
 		fprintf(report->out, "%s\"%s\": ", is_first ? "{" : ",\n", section->name);
-	if (report->json && !section->is_object) {
-		json_rows(report->out, &query, NULL);
+		if (section->is_object)
+			json_next_row(report->out, &query);
+		else
+			json_rows(report->out, &query, NULL);
 	} else if (query_next(&query)) {
-		if (report->json) {
-			json_row(report->out, &query, NULL);
-		} else {
-			fputs(is_first ? "" : "\n", report->out);
-			section->print(&report->layout, &query);
-		}
-	} else if (report->json) {
-		fputs("null", report->out);
+		fputs(is_first ? "" : "\n", report->out);
+		section->print(&report->layout, &query);
 	}
 }
 
-void incident_run(struct report *report)
+bool incident_choose(struct database *database, int64_t wanted, int64_t *ret_incident_id)
 {
-	_cleanup_free_ char *culprits = make_culprits_sql(report);
+	_cleanup_query_ struct query query =
+		query_begin(database,
+			    wanted < 0 ? "SELECT incident_id FROM capture WHERE incident_id IS NOT NULL "
+					 "ORDER BY triggered_at DESC, capture_id DESC LIMIT 1"
+				       : "SELECT incident_id FROM incident_summary WHERE incident_id = ?1",
+			    wanted, 0);
+	bool found = query_next(&query);
+
+	if (found)
+		*ret_incident_id = query_number(&query, "incident_id");
+	else if (!database->failed && wanted < 0)
+		log_error("no incident in '%s': 'bourdon list' shows the captures", database->path);
+	else if (!database->failed)
+		log_error("no incident %lld in '%s': 'bourdon list' shows the incident of each capture",
+			  (long long)wanted, database->path);
+	return found;
+}
+
+void incident_print(struct report *report, int64_t incident_id)
+{
+	_cleanup_free_ char *culprits = make_culprits_sql(report->database, incident_id);
 
 	for (size_t i = 0; i < ARRAY_SIZE(sections) && !report->database->failed; i++) {
 		const char *sql = sections[i].sql ? sections[i].sql : culprits;
 
 		if (sql)
-			print_section(report, &sections[i], sql);
+			print_section(report, &sections[i], sql, incident_id);
 		else
 			profile_fail(report->database, -ENOMEM);
 	}

@@ -15,7 +15,10 @@ extern const char incident_remark_sql[];
 /* Prints these rows as one sentence, with the verdict. */
 void incident_print_remark(const struct layout *layout, struct query *query);
 
-/* Explains report->incident_id as a whole, as text or JSON. */
-void incident_run(struct report *report);
+/* Finds an incident: the one of this ID; if it is negative, the newest. Returns false, and the reason was logged, without one. */
+bool incident_choose(struct database *database, int64_t wanted, int64_t *ret_incident_id);
+
+/* Explains the incident as a whole, as text or JSON. */
+void incident_print(struct report *report, int64_t incident_id);
 
 #endif

@@ -42,10 +42,7 @@ static void print_value(FILE *out, struct database *database, struct value value
 		break;
 	case VALUE_ROW:
 		rows = query_of_rows(database, value.rows);
-		if (query_next(&rows))
-			json_row(out, &rows, NULL);
-		else
-			fputs("null", out);
+		json_next_row(out, &rows);
 		break;
 	default:
 		fputs("null", out);
@@ -84,6 +81,14 @@ void json_row(FILE *out, struct query *query, const struct json_nested *nested)
 		json_rows(out, &rows, NULL);
 	}
 	fputc('}', out);
+}
+
+void json_next_row(FILE *out, struct query *query)
+{
+	if (query_next(query))
+		json_row(out, query, NULL);
+	else
+		fputs("null", out);
 }
 
 void json_rows(FILE *out, struct query *query, const struct json_nested *nested)

@@ -27,6 +27,9 @@ struct json_nested {
 /* Writes the query's current row as an object. `nested` may be NULL. */
 void json_row(FILE *out, struct query *query, const struct json_nested *nested);
 
+/* Writes the next row as an object; null: there is none. */
+void json_next_row(FILE *out, struct query *query);
+
 /* Writes all remaining rows as an array of objects. */
 void json_rows(FILE *out, struct query *query, const struct json_nested *nested);
 

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* list: the captures, newest first; those of an incident stand together. */
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/escape.h"
 #include "common/log.h"
 #include "report/format.h"
 #include "report/json.h"
-#include "report/report.h"
+#include "report/subcommand.h"
 #include "report/table.h"
 
 #include <string.h>
+
+struct list_words {
+	struct shared_words shared;
+	const char *rule, *unit; /* globs */
+	const char *since, *resource, *all, *baseline;
+};
 
 /* Writes "cpu some 1.24s/2s", in the form of a rule's threshold. */
 static void cell_pressure(const struct query *query, const char *name, char *into, size_t into_bytes)
@@ -59,11 +66,6 @@ static void cell_rule(const struct query *query, const char *name, char *into, s
 	escape_terminal(query_is_null(query, name) ? "-" : query_text(query, name), into, into_bytes);
 }
 
-static void cell_where(const struct query *query, const char *name, char *into, size_t into_bytes)
-{
-	escape_terminal(query_is_null(query, name) ? "system" : query_text(query, name), into, into_bytes);
-}
-
 #define ORDER "newest_at DESC, incident_id DESC, triggered_at DESC, capture_id DESC"
 static const char sql[] = "SELECT s.*, " LOSSES_OF(
 	"s.capture_id") ", c.incident_id FROM (SELECT capture_id, incident_id, triggered_at, "
@@ -81,33 +83,31 @@ static const char sql[] = "SELECT s.*, " LOSSES_OF(
 	"GLOB %Q))"
 
 /* Returns the statement, which sqlite3_free() frees; NULL without memory. */
-static char *make_sql(const struct list_options *options)
+static char *make_sql(const struct list_words *words, int64_t since_at)
 {
-	static const char *const which[] = { [LIST_CAPTURES] = "trigger_mode <> 'baseline'",
-					     [LIST_BASELINES] = "trigger_mode = 'baseline'",
-					     [LIST_ALL] = "1" };
 	sqlite3_str *condition = sqlite3_str_new(NULL);
 	char *text, *result;
 
-	sqlite3_str_appendall(condition, which[options->which]);
-	if (options->rule)
-		sqlite3_str_appendf(condition, " AND rule GLOB %Q", options->rule);
-	if (options->resource)
-		sqlite3_str_appendf(condition, " AND resource = %Q", options->resource);
-	if (options->since_at != INT64_MIN)
-		sqlite3_str_appendf(condition, " AND triggered_at >= %lld", (long long)options->since_at);
-	if (options->unit)
-		sqlite3_str_appendf(condition, OF_UNIT, options->unit, options->unit, options->unit);
+	sqlite3_str_appendall(condition, words->all        ? "1"
+					 : words->baseline ? "trigger_mode = 'baseline'"
+							   : "trigger_mode <> 'baseline'");
+	if (words->rule)
+		sqlite3_str_appendf(condition, " AND rule GLOB %Q", words->rule);
+	if (words->resource)
+		sqlite3_str_appendf(condition, " AND resource = %Q", words->resource);
+	if (words->since)
+		sqlite3_str_appendf(condition, " AND triggered_at >= %lld", (long long)since_at);
+	if (words->unit)
+		sqlite3_str_appendf(condition, OF_UNIT, words->unit, words->unit, words->unit);
 	text = sqlite3_str_finish(condition);
 	result = text ? sqlite3_mprintf(sql, text) : NULL;
 	sqlite3_free(text);
 	return result;
 }
 
-static bool is_filtered(const struct list_options *options)
+static bool is_filtered(const struct list_words *words)
 {
-	return options->which != LIST_CAPTURES || options->rule || options->resource || options->unit ||
-	       options->since_at != INT64_MIN;
+	return words->all || words->baseline || words->rule || words->resource || words->unit || words->since;
 }
 
 static void print_text(struct report *report, struct query *query)
@@ -123,21 +123,51 @@ static void print_text(struct report *report, struct query *query)
 		{ "MODE", "trigger_mode", -8, cell_text },
 		{ "SAMPLES", "samples", 8, cell_number },
 		{ "LOST", "lost_percent", 14, cell_lost },
-		{ "WHERE", "cgroup", -60, cell_where },
+		{ "WHERE", "cgroup", -60, cell_scope },
 	};
 
 	table_print(report->out, query, columns, ARRAY_SIZE(columns));
 }
 
-void list_run(struct report *report)
-{
-	char *text = make_sql(report->list);
-	_cleanup_query_ struct query query = { .database = report->database };
+/* ---- the subcommand ---- */
 
+#define WORD(name) .at = offsetof(struct list_words, name)
+
+static const struct command_option options[] = {
+	{ "db", "FILE", DB_HELP, SHARED(db) },
+	{ "json", NULL, JSON_HELP, SHARED(json) },
+	{ "limit", "N", "print at most N rows (50; JSON: all)", SHARED(limit) },
+	{ "unit", "UNIT", "captures with targets of this unit, or of those that a glob names", WORD(unit) },
+	{ "all", NULL, "baselines, too", WORD(all) },
+	{ "baseline", NULL, "baselines alone", WORD(baseline) },
+	{ "rule", "RULE", "captures of this rule, or of those that a glob names", WORD(rule) },
+	{ "resource", "RESOURCE", ONE_OF("captures of pressure on ", "cpu, memory, io or irq"),
+	  WORD(resource) },
+	{ "since", "TIME", "from so long ago on, or from a time such as 2026-11-25T14:03:00Z", WORD(since) },
+};
+
+static int list_main(struct report *report, int count, char **arguments)
+{
+	struct list_words words = { 0 };
+	_cleanup_query_ struct query query = { .database = report->database };
+	int64_t since_at = 0;
+	int status = subcommand_parse(report, &list_subcommand, count, arguments, &words);
+	char *text;
+
+	if (status == OPTIONS_RUN && words.all && words.baseline) {
+		log_error("--all and --baseline exclude each other: --all has baselines and captures");
+		return EXIT_USAGE;
+	}
+	if (status == OPTIONS_RUN && words.since)
+		status = subcommand_read_time("--since", words.since, clock_wall_ns(), &since_at);
+	if (status == OPTIONS_RUN)
+		status = subcommand_open(report);
+	if (status != OPTIONS_RUN)
+		return status;
+	text = make_sql(&words, since_at);
 	if (!text) {
 		log_error("cannot list the captures: %s", strerror(ENOMEM));
-		report->database->failed = true;
-		return;
+		return EXIT_FAILED;
 	}
 	query = query_begin(report->database, text, 0, report->limit);
 	sqlite3_free(text);
@@ -146,10 +176,16 @@ void list_run(struct report *report)
 		fputc('\n', report->out);
 	} else if (query_next(&query)) {
 		print_text(report, &query);
-	} else if (!report->database->failed && is_filtered(report->list)) {
-		fputs("no such captures: 'bourdon list --all' shows all\n", report->out);
 	} else if (!report->database->failed) {
-		fputs("no captures yet: bourdond stores one when a rule fires; 'bourdon status' shows the rules\n",
+		fputs(is_filtered(&words)
+			      ? "no such captures: 'bourdon list --all' shows all\n"
+			      : "no captures yet: bourdond stores one when a rule fires; 'bourdon status' shows the rules\n",
 		      report->out);
 	}
+	return status;
 }
+
+SUBCOMMAND(list, "list", "", "list the captures, newest first",
+	   "Lists the captures, newest first: rule, pressure, samples, and the largest share that was lost.\n"
+	   "Baselines, which bourdond takes of calm rules, are listed with --all or --baseline.",
+	   "bourdon list --rule web --since 7d --resource cpu", .limit = 50);

@@ -5,12 +5,13 @@
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
+#include "common/log.h"
 #include "report/output.h"
 #include "report/page_data.h"
 #include "report/page_parts.h"
 #include "report/profile.h"
 #include "report/query.h"
-#include "report/report.h"
+#include "report/subcommand.h"
 #include "report/xml.h"
 
 #include <nettle/base64.h>
@@ -142,12 +143,12 @@ static void write_page(struct report *report, FILE *out, const char *data)
 }
 
 /* Returns 0, or -errno; a reason that the database is damaged was logged. */
-static int make_data(struct report *report, char **ret_data)
+static int make_data(struct report *report, int64_t against_id, char **ret_data)
 {
 	_cleanup_free_ char *data = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&data, &bytes);
-	int result = out ? page_data_write(report, out) : -ENOMEM;
+	int result = out ? page_data_write(report, against_id, out) : -ENOMEM;
 
 	if (out && fclose(out) && !result)
 		result = -ENOMEM;
@@ -156,26 +157,49 @@ static int make_data(struct report *report, char **ret_data)
 	return result;
 }
 
-void page_run(struct report *report)
-{
-	_cleanup_free_ char *data = NULL, *page = NULL;
-	size_t bytes;
-	FILE *out;
-	int result;
+/* ---- the subcommand ---- */
 
-	report->unwell = true;
-	if (!output_has_place(report))
-		return;
-	result = make_data(report, &data);
-	if (!result) {
-		out = open_memstream(&page, &bytes);
-		if (out)
-			write_page(report, out, data);
-		if (!out || fclose(out))
-			result = -ENOMEM;
-	}
+struct page_words {
+	struct shared_words shared;
+	const char *against;
+};
+
+static const struct command_option options[] = {
+	{ "db", "FILE", DB_HELP, SHARED(db) },
+	{ "o", "FILE", OUTPUT_HELP, SHARED(output) },
+	{ "against", "ID", "compare with this capture", .at = offsetof(struct page_words, against) },
+};
+
+static int page_main(struct report *report, int count, char **arguments)
+{
+	struct page_words words = { 0 };
+	_cleanup_free_ char *data = NULL;
+	int64_t against_id = 0;
+	int status = subcommand_parse(report, &page_subcommand, count, arguments, &words), result;
+
+	if (status == OPTIONS_RUN && words.against)
+		status = subcommand_read_id(words.against, &against_id);
+	if (status == OPTIONS_RUN)
+		status = output_begin(report, words.shared.output);
+	if (status == OPTIONS_RUN)
+		status = subcommand_open_capture(report);
+	if (status == OPTIONS_RUN && words.against)
+		status = subcommand_choose(report, against_id, &against_id);
+	if (status == OPTIONS_RUN && !output_has_place(report))
+		status = EXIT_FAILED;
+	if (status != OPTIONS_RUN)
+		return status;
+	result = make_data(report, against_id, &data);
 	if (result < 0)
 		profile_fail(report->database, result);
 	else
-		report->unwell = output_write(report, page, bytes) < 0;
+		write_page(report, report->out, data);
+	return status;
 }
+
+SUBCOMMAND(
+	page, "report", "[ID]", "write a page to look at a capture in a browser, one HTML file",
+	"Writes a page about capture ID: one HTML file that loads nothing, to open in a browser or to attach to\n"
+	"a ticket. It has what why says, pressure and samples over time, flame graphs, and tables. Select a span\n"
+	"of time, and all of it is about that span. Without ID: the newest complete capture.",
+	"bourdon report 12 --against 7 -o capture-12.html", .takes_id = true);

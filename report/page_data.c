@@ -9,6 +9,7 @@
 #include "report/loss_text.h"
 #include "report/profile.h"
 #include "report/query.h"
+#include "report/why.h"
 
 #include <string.h>
 
@@ -93,9 +94,9 @@ static int load_part(struct page *page, int64_t capture_id, struct part *part)
 	return 0;
 }
 
-static int load(struct page *page)
+static int load(struct page *page, int64_t against_id)
 {
-	const int64_t ids[] = { page->report->capture_id, page->report->against_id };
+	const int64_t ids[] = { page->report->capture_id, against_id };
 	int result = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ids) && ids[i] && !result; i++)
@@ -354,10 +355,7 @@ static void write_object(struct page *page, const char *name, const char *sql, i
 	_cleanup_query_ struct query query = query_begin(page->report->database, sql, capture_id, 0);
 
 	fprintf(page->out, "\"%s\": ", name);
-	if (query_next(&query))
-		json_row(page->out, &query, NULL);
-	else
-		fputs("null", page->out);
+	json_next_row(page->out, &query);
 }
 
 static void write_rows(struct page *page, const char *name, const char *sql, int64_t most)
@@ -399,15 +397,14 @@ static void write_why(struct page *page)
 
 	why.json = true;
 	why.out = page->out;
-	why.incident_id = 0;
 	fputs(",\n\"why\": ", page->out);
-	why_run(&why);
+	why_print(&why, NULL, false);
 }
 
-int page_data_write(struct report *report, FILE *out)
+int page_data_write(struct report *report, int64_t against_id, FILE *out)
 {
 	_cleanup_page_ struct page page = { .report = report, .out = out };
-	int result = load(&page);
+	int result = load(&page, against_id);
 
 	if (result < 0) {
 		profile_fail(report->database, result);
@@ -423,9 +420,9 @@ int page_data_write(struct report *report, FILE *out)
 	fputs(",\n\"samples\": ", out);
 	write_samples(out, &page.parts[0]);
 	fputs(",\n\"against\": ", out);
-	if (report->against_id) {
+	if (against_id) {
 		fputc('{', out);
-		write_object(&page, "capture", capture_sql, report->against_id);
+		write_object(&page, "capture", capture_sql, against_id);
 		fputs(",\n\"samples\": ", out);
 		write_samples(out, &page.parts[1]);
 		fputc('}', out);

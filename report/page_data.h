@@ -13,9 +13,9 @@
 #include <stdio.h>
 
 /*
- * Writes the object about report->capture_id and, if it is not 0, report->against_id. Returns 0; or -errno, the reason was
+ * Writes the object about report->capture_id and, if it is not 0, against_id. Returns 0; or -errno, the reason was
  * logged, and report->database->failed is set.
  */
-int page_data_write(struct report *report, FILE *out);
+int page_data_write(struct report *report, int64_t against_id, FILE *out);
 
 #endif

@@ -4,7 +4,7 @@
 #include "common/escape.h"
 #include "report/format.h"
 #include "report/json.h"
-#include "report/report.h"
+#include "report/subcommand.h"
 #include "report/table.h"
 #include "report/time_text.h"
 #include "report/wrap.h"
@@ -143,20 +143,33 @@ static void print_json(struct report *report, const struct section *section, str
 	fprintf(report->out, "%s\"%s\": ", section == sections ? "{" : ",\n", section->name);
 	if (section->is_list)
 		json_rows(report->out, query, NULL);
-	else if (query_next(query))
-		json_row(report->out, query, NULL);
 	else
-		fputs("null", report->out);
+		json_next_row(report->out, query);
 }
 
-void show_run(struct report *report)
+static const struct command_option options[] = { { "db", "FILE", DB_HELP, SHARED(db) },
+						 { "json", NULL, JSON_HELP, SHARED(json) } };
+
+static int show_main(struct report *report, int count, char **arguments)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+	struct shared_words words = { 0 };
+	int status = subcommand_parse(report, &show_subcommand, count, arguments, &words);
+
+	if (status == OPTIONS_RUN)
+		status = subcommand_open_capture(report);
+	for (size_t i = 0; i < ARRAY_SIZE(sections) && status == OPTIONS_RUN; i++) {
 		_cleanup_query_ struct query query =
 			query_begin(report->database, sections[i].sql, report->capture_id, 0);
 
 		(report->json ? print_json : print_text)(report, &sections[i], &query);
 	}
-	if (report->json)
+	if (report->json && status == OPTIONS_RUN)
 		fputs("}\n", report->out);
+	return status;
 }
+
+SUBCOMMAND(
+	show, "show", "[ID]", "show what the database has of one capture, as it is",
+	"Shows the facts of capture ID: its row, its rule and run, how many rows belong to it, its losses.\n"
+	"Without ID: the newest complete capture.",
+	"bourdon show 12", .takes_id = true);

@@ -13,8 +13,8 @@
 #include "report/json.h"
 #include "report/owner.h"
 #include "report/recorder_text.h"
-#include "report/report.h"
 #include "report/status_json.h"
+#include "report/subcommand.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -387,21 +387,26 @@ static void report_without_daemon(struct report *report)
 	report_last_run(report);
 }
 
-void status_run(struct report *report)
+static const struct command_option options[] = { { "db", "FILE", DB_HELP, SHARED(db) },
+						 { "json", NULL, JSON_HELP, SHARED(json) } };
+
+static int status_main(struct report *report, int count, char **arguments)
 {
-	_cleanup_(daemon_status_free) struct daemon_status status = { 0 };
+	struct shared_words words = { 0 };
+	_cleanup_(daemon_status_free) struct daemon_status answer = { 0 };
 	_cleanup_free_ char *real = NULL;
 	int result;
+	int status = subcommand_parse(report, &status_subcommand, count, arguments, &words);
 
+	if (status != OPTIONS_RUN)
+		return status;
 	/*
 	 * Root becomes the database's owner, whom the daemon answers. Without a database there may still be a
 	 * daemon.
 	 */
-	if (owner_become_of(report->database->path, &real) == -EPERM) {
-		report->unwell = true;
-		return;
-	}
-	result = daemon_status_ask(report->database->path, &status);
+	if (owner_become_of(report->database->path, &real) == -EPERM)
+		return EXIT_FAILED;
+	result = daemon_status_ask(report->database->path, &answer);
 	if (result == -ENOENT || result == -ECONNREFUSED) {
 		report_without_daemon(report);
 	} else if (result < 0) {
@@ -409,6 +414,13 @@ void status_run(struct report *report)
 			  daemon_status_explain(result));
 		report->unwell = true;
 	} else {
-		(report->json ? status_print_json : print_text)(report->out, &status);
+		(report->json ? status_print_json : print_text)(report->out, &answer);
 	}
+	return status;
 }
+
+SUBCOMMAND(
+	status, "status", "", "show what bourdond is doing, and its problems",
+	"Shows what the running bourdond reports: problems and remedies, rules, watches, captures under way,\n"
+	"unwind tables, counters. Without a running bourdond: its last run. Exit status 1: it is not running.",
+	"bourdon status --json");

@@ -22,7 +22,7 @@
 #include "report/owner.h"
 #include "report/packages.h"
 #include "report/query.h"
-#include "report/report.h"
+#include "report/subcommand.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -479,8 +479,8 @@ static void report_all(const struct symbolizing *work)
 		plural(work->modules_count, "file", "files"));
 	if (work->modules_absent)
 		fprintf(work->report->out, "; for %u of them no file below %s has the build ID",
-			work->modules_absent, escape_terminal(work->report->debug_dir, root, sizeof(root)));
-	if (access(work->report->debug_dir, F_OK))
+			work->modules_absent, escape_terminal(work->directory.root, root, sizeof(root)));
+	if (access(work->directory.root, F_OK))
 		fprintf(work->report->out, ", because this directory cannot be opened: %s", strerror(errno));
 	else if (work->modules_absent)
 		fprintf(work->report->out, " (%u ELF %s read)", work->directory.count,
@@ -578,23 +578,37 @@ static bool may_read(const char *debug_dir)
 	return false;
 }
 
-void symbolize_run(struct report *report)
+struct own_words {
+	struct shared_words shared;
+	const char *debug_dir;
+};
+
+static const struct command_option options[] = {
+	{ "db", "FILE", DB_HELP, SHARED(db) },
+	{ "debug-dir", "DIR", "where programs and debug files are (default " DEBUG_ROOT ")",
+	  .at = offsetof(struct own_words, debug_dir) },
+};
+
+static int symbolize_main(struct report *report, int count, char **arguments)
 {
+	struct own_words words = { 0 };
 	static struct symbolizing work; /* too large for the stack */
 	struct database *database = report->database;
 	_cleanup_free_ char *real = NULL;
+	int status = subcommand_parse(report, &symbolize_subcommand, count, arguments, &words);
 
+	if (status != OPTIONS_RUN)
+		return status;
 	work = (struct symbolizing){ .report = report,
-				     .directory = { .root = report->debug_dir },
+				     .directory = { .root = words.debug_dir ? words.debug_dir : DEBUG_ROOT },
 				     .spawner = -EBADF,
 				     .symbolizer = -EBADF };
 	signal(SIGPIPE, SIG_IGN);
 	/* a file that does not exist fails later, when it is opened */
 	if (owner_become_of(database->path, &real) == -EPERM || start_spawner(&work) < 0 ||
-	    !may_read(report->debug_dir) || database_open_to_write(database->path, database) < 0) {
-		report->unwell = true;
+	    !may_read(work.directory.root) || database_open_to_write(database->path, database) < 0) {
 		cleanup_close(&work.spawner);
-		return;
+		return EXIT_FAILED;
 	}
 	if (read_modules(&work) < 0 || find_packages(&work) < 0 || symbolize_all(&work) < 0)
 		report->unwell = true;
@@ -612,4 +626,11 @@ void symbolize_run(struct report *report)
 	free(work.modules);
 	free(work.places);
 	debug_directory_free(&work.directory);
+	return status;
 }
+
+SUBCOMMAND(
+	symbolize, "symbolize", "", "name frames that have no name, from programs and debug files",
+	"Writes names into the database for frames that have none, from programs and debug files with the\n"
+	"same build IDs. A confined child process reads these files.",
+	"bourdon --db copy.db symbolize --debug-dir /srv/debug");

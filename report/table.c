@@ -13,6 +13,11 @@ void cell_text(const struct query *query, const char *name, char *into, size_t i
 	escape_terminal(query_is_null(query, name) ? "-" : query_text(query, name), into, into_bytes);
 }
 
+void cell_scope(const struct query *query, const char *name, char *into, size_t into_bytes)
+{
+	escape_terminal(query_is_null(query, name) ? "system" : query_text(query, name), into, into_bytes);
+}
+
 void cell_basename(const struct query *query, const char *name, char *into, size_t into_bytes)
 {
 	format_basename(query_text(query, name), into, into_bytes);

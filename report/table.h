@@ -23,7 +23,7 @@ struct column {
 	cell_fn *cell;
 };
 
-cell_fn cell_text, cell_basename, cell_number, cell_percent, cell_duration_ns, cell_size;
+cell_fn cell_text, cell_scope, cell_basename, cell_number, cell_percent, cell_duration_ns, cell_size;
 
 /* Prints the current row and all rows after it, with the columns as wide as the array says. */
 void table_print(FILE *out, struct query *query, const struct column *columns, size_t columns_count);

@@ -2,10 +2,12 @@
 #include "report/top.h"
 
 #include "common/cleanup.h"
+#include "common/log.h"
 #include "report/format.h"
 #include "report/json.h"
-#include "report/report.h"
+#include "report/subcommand.h"
 #include "report/table.h"
+#include "report/threads.h"
 #include "report/wrap.h"
 
 #include <string.h>
@@ -403,7 +405,7 @@ void top_print(const struct layout *layout, struct query *query)
 	}
 }
 
-void top_run(struct report *report)
+static void print_functions(struct report *report, enum top_by by)
 {
 	_cleanup_profile_ struct profile profile = { 0 };
 	_cleanup_rows_ struct rows rows = { 0 };
@@ -412,8 +414,8 @@ void top_run(struct report *report)
 
 	if (profile_load(report->database, report->capture_id, PROFILE_OF_TARGETS, &profile) < 0)
 		return;
-	result = report->json ? top_functions(&profile, report->top_by == TOP_BY_TOTAL, report->limit, &rows)
-			      : top_leaders(&profile, report->top_by, report->limit, &rows);
+	result = report->json ? top_functions(&profile, by == TOP_BY_TOTAL, report->limit, &rows)
+			      : top_leaders(&profile, by, report->limit, &rows);
 	if (result < 0) {
 		profile_fail(report->database, result);
 	} else if (report->json) {
@@ -425,3 +427,76 @@ void top_run(struct report *report)
 		fprintf(report->out, "capture %lld has no samples on CPU\n", (long long)report->capture_id);
 	}
 }
+
+/* ---- the subcommand ---- */
+
+struct top_words {
+	struct shared_words shared;
+	struct threads_words threads;
+	const char *live, *by;
+};
+
+#define WORD(name) .at = offsetof(struct top_words, name)
+
+static const struct command_option options[] = {
+	{ "db", "FILE", DB_HELP, SHARED(db) },
+	{ "json", NULL, JSON_HELP, SHARED(json) },
+	{ "limit", "N", "print at most N rows (30; JSON and CSV: all)", SHARED(limit) },
+	{ "by", "WHICH", TOP_BY, WORD(by) },
+	{ "live", NULL, "what is on the CPUs now, without a capture", WORD(live) },
+	{ "csv", NULL, "live: print CSV, second by second, as JSON", SHARED(csv) },
+	{ "once", NULL, "live: print the table of one second, and end", WORD(threads.once) },
+	{ "match", "WORDS", "live: " MATCH_HELP, WORD(threads.match) },
+	{ "columns", "LIST", "live: group by these: comm,process,unit,cgroup,function,module,uid,tgid,tid",
+	  WORD(threads.columns) },
+};
+
+/* `top` alone is of a capture, and `top --live` of none. */
+static int check_live(const struct report *report, const struct top_words *words)
+{
+	bool has_more = words->threads.once || words->shared.csv || words->threads.match ||
+			words->threads.columns;
+
+	if (!words->live && has_more)
+		log_error(
+			"'top' takes --once, --csv, --match and --columns with --live alone: see 'bourdon top --help'");
+	else if (words->live && report->operands_count)
+		log_error("'top --live' takes no ID: it is of no capture");
+	else if (words->live && words->by)
+		log_error("'top --live' takes no --by: it lists functions by themselves");
+	else
+		return OPTIONS_RUN;
+	return EXIT_USAGE;
+}
+
+static int top_main(struct report *report, int count, char **arguments)
+{
+	struct top_words words = { 0 };
+	struct threads_choice choice;
+	int status = subcommand_parse(report, &top_subcommand, count, arguments, &words);
+
+	if (status == OPTIONS_RUN)
+		status = check_live(report, &words);
+	if (status == OPTIONS_RUN)
+		status = words.live ? threads_choice_read(&words.threads, THREADS_SAMPLED, words.shared.csv,
+							  report->json, &choice)
+				    : subcommand_open_capture(report);
+	if (status != OPTIONS_RUN)
+		return status;
+	if (words.live)
+		threads_show(report, &choice);
+	else
+		print_functions(report, !words.by                    ? TOP_BY_BOTH
+					: !strcmp(words.by, "total") ? TOP_BY_TOTAL
+								     : TOP_BY_SELF);
+	return status;
+}
+
+SUBCOMMAND(
+	top, "top", "[ID]", "list the functions that used most CPU time",
+	"Lists the functions of capture ID with most samples on CPU: SELF is the share of samples in the\n"
+	"function itself, TOTAL the share in it and its callees. Without ID: the newest complete capture.\n"
+	"With --live: what is on the CPUs now, without a capture. CPUS is how many CPUs a group used. A screen,\n"
+	"with ? for help; or with --once, --json or --csv a table of one second.",
+	"bourdon top --live --match 'unit=nginx.service' --columns function,module", .limit = 30,
+	.takes_id = true);

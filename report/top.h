@@ -8,9 +8,16 @@
 #include "report/layout.h"
 #include "report/profile.h"
 #include "report/query.h"
-#include "report/report.h"
 
 #include <stdio.h>
+
+/* Which lists of functions are printed. */
+enum top_by { TOP_BY_BOTH, TOP_BY_SELF, TOP_BY_TOTAL };
+
+/* Of --by, in a table of options. */
+#define TOP_BY                                                                                               \
+	ONE_OF("functions by themselves, or with their callees, a recursive one counted once: ",             \
+	       "self or total")
 
 /*
  * The functions with most samples on CPU, in themselves or, by_total, with their callees: `limit` of them, or all if it is

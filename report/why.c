@@ -4,6 +4,8 @@
  * Each is one query, or one pass over the capture's profile. It is printed as text, or as one member of a JSON object, so that
  * both have the same rows.
  */
+#include "report/why.h"
+
 #include "common/cleanup.h"
 #include "common/escape.h"
 #include "common/log.h"
@@ -20,8 +22,8 @@
 #include "report/not_whole.h"
 #include "report/profile.h"
 #include "report/recorder_text.h"
-#include "report/report.h"
 #include "report/states.h"
+#include "report/subcommand.h"
 #include "report/sums.h"
 #include "report/table.h"
 #include "report/timeline.h"
@@ -49,8 +51,9 @@ struct why {
 	struct profile profile; /* of targets */
 	struct profile others;  /* of all others, once their section is shown */
 	struct answer answer;
-	bool is_answered; /* answer is set */
-	bool has_printed; /* a section, behind which the next one stands */
+	const char *sections; /* these alone, by their names; NULL: all */
+	bool is_answered;     /* answer is set */
+	bool has_printed;     /* a section, behind which the next one stands */
 };
 
 struct section {
@@ -1085,7 +1088,7 @@ static void print_text(struct why *why, const struct section *section, struct qu
 			answer_print(layout, &why->answer);
 	} else if (says_absent(section, query)) {
 		fprintf(layout->out, "%s%s\n", separator, section->absent);
-	} else if (why->report->sections && !query->database->failed) {
+	} else if (why->sections && !query->database->failed) {
 		/* whoever asks for one by its name is told that there is nothing */
 		fprintf(layout->out, "%s%s: nothing in this capture\n", separator, section->name);
 	} else {
@@ -1101,10 +1104,8 @@ static void print_json(struct why *why, const struct section *section, struct qu
 	fprintf(out, "%s\"%s\": ", why->has_printed ? ",\n" : "{", section->name);
 	if (!section->is_object)
 		json_rows(out, query, NULL);
-	else if (query_next(query))
-		json_row(out, query, NULL);
 	else
-		fputs("null", out);
+		json_next_row(out, query);
 	why->has_printed = true;
 }
 
@@ -1144,11 +1145,11 @@ static bool is_name(const struct section *section, const char *name, size_t leng
 	return strlen(section->name) == length && !strncmp(section->name, name, length);
 }
 
-static bool is_wanted(const struct report *report, const struct section *section)
+static bool is_wanted(const struct why *why, const struct section *section)
 {
-	if (!report->sections)
+	if (!why->sections)
 		return true;
-	for (const char *name = report->sections, *next; name; name = next)
+	for (const char *name = why->sections, *next; name; name = next)
 		if (is_name(section, name, next_name(name, &next)))
 			return true;
 	return false;
@@ -1166,7 +1167,8 @@ static void refuse_name(const char *name, size_t length)
 	log_error("'%.*s' is no section of 'why': the sections are %s", (int)length, name, all);
 }
 
-bool why_has_sections(const char *names)
+/* Returns true; or false, and a name that is none was logged with all that there are. */
+static bool has_sections(const char *names)
 {
 	for (const char *name = names, *next; name; name = next) {
 		size_t length = next_name(name, &next);
@@ -1180,12 +1182,6 @@ bool why_has_sections(const char *names)
 		}
 	}
 	return true;
-}
-
-void why_list_sections(FILE *out)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
-		fprintf(out, "%-13s %s\n", sections[i].name, sections[i].shows);
 }
 
 /* What fits a page: the answer, whether it is usual, and where there is more. */
@@ -1213,17 +1209,11 @@ static int print_brief(struct why *why)
 	return 0;
 }
 
-void why_run(struct report *report)
+void why_print(struct report *report, const char *chosen, bool is_brief)
 {
-	bool is_brief = !report->full && !report->json && !report->sections;
+	struct why why = { .report = report, .sections = chosen };
 	int result;
 
-	struct why why = { .report = report };
-
-	if (report->incident_id) {
-		incident_run(report);
-		return;
-	}
 	if (profile_load(report->database, report->capture_id, PROFILE_OF_TARGETS, &why.profile) < 0)
 		return;
 	if (is_brief) {
@@ -1232,7 +1222,7 @@ void why_run(struct report *report)
 			profile_fail(report->database, result);
 	}
 	for (size_t i = 0; !is_brief && i < ARRAY_SIZE(sections) && !report->database->failed; i++)
-		if (is_wanted(report, &sections[i]))
+		if (is_wanted(&why, &sections[i]))
 			run_section(&why, &sections[i]);
 	if (report->json)
 		fputs("}\n", report->out);
@@ -1240,3 +1230,77 @@ void why_run(struct report *report)
 	profile_free(&why.others);
 	profile_free(&why.profile);
 }
+
+/* ---- the subcommand ---- */
+
+struct why_words {
+	struct shared_words shared;
+	const char *incident, *full, *section, *no_color;
+};
+
+#define WORD(name) .at = offsetof(struct why_words, name)
+
+static const struct command_option options[] = {
+	{ "db", "FILE", DB_HELP, SHARED(db) },
+	{ "json", NULL, JSON_HELP, SHARED(json) },
+	{ "incident", NULL, "explain a whole incident", WORD(incident) },
+	{ "full", NULL, "everything", WORD(full) },
+	{ "section", "LIST", "these parts alone; 'help' lists them", WORD(section) },
+	{ "no-color", NULL, "no colour; nor with NO_COLOR set", WORD(no_color) },
+};
+
+/* Returns OPTIONS_RUN; EXIT_DONE, after the names of the sections; or EXIT_USAGE, and the mistake was logged. */
+static int check_words(const struct why_words *words)
+{
+	if (words->section && !strcmp(words->section, "help")) {
+		for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+			printf("%-13s %s\n", sections[i].name, sections[i].shows);
+		return EXIT_DONE;
+	}
+	if (words->incident && (words->full || words->section))
+		log_error("'why --incident' takes neither --full nor --section: it has all that there is");
+	else if (words->full && words->section)
+		log_error("--full shows every section, and --section some: give one of them");
+	else if (!words->section || has_sections(words->section))
+		return OPTIONS_RUN;
+	return EXIT_USAGE;
+}
+
+static int explain_incident(struct report *report)
+{
+	int64_t incident_id;
+	int status = subcommand_open(report);
+
+	if (status != OPTIONS_RUN)
+		return status;
+	if (!incident_choose(report->database, report->capture_id, &incident_id))
+		return EXIT_FAILED;
+	incident_print(report, incident_id);
+	return OPTIONS_RUN;
+}
+
+static int why_main(struct report *report, int count, char **arguments)
+{
+	struct why_words words = { 0 };
+	int status = subcommand_parse(report, &why_subcommand, count, arguments, &words);
+
+	if (status == OPTIONS_RUN)
+		status = check_words(&words);
+	if (status != OPTIONS_RUN)
+		return status;
+	report->layout = layout_of(report->out, words.no_color);
+	if (words.incident)
+		return explain_incident(report);
+	status = subcommand_open_capture(report);
+	if (status == OPTIONS_RUN)
+		why_print(report, words.section, !words.full && !words.section && !report->json);
+	return status;
+}
+
+SUBCOMMAND(
+	why, "why", "[ID]", "answer: what was short, for whom, by whom, where, and what to do about it",
+	"Answers about capture ID in 14 lines at most: what was short, who waited, for whom, where in the code,\n"
+	"since when, whether it goes on, how certain that is, the command that changes it or tells more, and whether\n"
+	"it is usual. --full and --section show the evidence.\n"
+	"Without ID: the newest complete capture. With --incident, ID is an incident's.",
+	"bourdon why 12 --section stacks,groups", .takes_id = true);

@@ -214,7 +214,6 @@ static int run(char *database, const char *line)
 	char logged[4096] = "";
 	bool is_check = !strcmp(line, "db check"); /* says what is wrong on standard output */
 	int count = strcmp(line, MERGE) ? 3 : 1, status, saved;
-	struct request request;
 	size_t bytes = 0;
 	ssize_t logged_bytes;
 	FILE *out = open_memstream(&text, &bytes);
@@ -223,9 +222,7 @@ static int run(char *database, const char *line)
 	for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
 		arguments[count++] = !strcmp(word, "DB") ? path : !strcmp(word, "OUT") ? out_path : word;
 	saved = divert_errors(log);
-	status = command_parse(count, arguments, &request);
-	if (status == OPTIONS_RUN)
-		status = command_run(&request, out);
+	status = command_main(count, arguments, out);
 	restore_errors(saved);
 	HOLDS(!fclose(out));
 	logged_bytes = pread(log, logged, sizeof(logged) - 1, 0);

@@ -23,7 +23,6 @@ static struct command_ran run(char *words)
 {
 	char *arguments[WORDS_MAX] = { (char[]){ "bourdon" } };
 	struct command_ran ran = { 0 };
-	struct request request;
 	int count = 1, saved;
 	size_t bytes;
 	FILE *out;
@@ -32,9 +31,7 @@ static struct command_ran run(char *words)
 		arguments[count++] = word;
 	out = open_memstream(&ran.out, &bytes);
 	saved = log_divert();
-	ran.status = command_parse(count, arguments, &request);
-	if (ran.status == OPTIONS_RUN)
-		ran.status = command_run(&request, out);
+	ran.status = command_main(count, arguments, out);
 	ran.err = log_diverted(saved);
 	fclose(out);
 	return ran;

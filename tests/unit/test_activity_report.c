@@ -8,8 +8,7 @@
 #include "common/options.h"
 #include "common/schema.h"
 #include "report/activity_load.h"
-#include "report/activity_options.h"
-#include "report/threads_options.h"
+#include "report/threads.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
@@ -91,7 +90,7 @@ static void load(const char *group_by, bool all, int64_t from, int64_t until,
 	_cleanup_database_ struct database opened = { 0 };
 	struct thread_view view = { .all_states = all };
 
-	ck_assert_int_eq(threads_view_read(&columns, NULL, THREADS_STORED, &view), OPTIONS_RUN);
+	ck_assert_int_eq(thread_view_read(&columns, NULL, THREADS_STORED, &view), OPTIONS_RUN);
 	ck_assert_int_eq(database_open(database, &opened), 0);
 	ck_assert_int_eq(activity_load(&opened, &view, &span, ret_groups), 0);
 }

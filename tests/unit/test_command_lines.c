@@ -46,14 +46,13 @@ static int parse(enum program program, const char *line)
 	_cleanup_free_ char *copy = strdup(line);
 	char *words[WORDS_MAX] = { (char *)names[program] };
 	struct settings settings;
-	struct request request;
 	int count = 1;
 
 	for (char *word = strtok(copy, " "); word && count < WORDS_MAX - 1; word = strtok(NULL, " "))
 		words[count++] = word;
 	switch (program) {
 	case BOURDON:
-		return command_parse(count, words, &request);
+		return command_main(count, words, stdout);
 	case BOURDOND:
 		return settings_parse(&settings, count, words);
 	case LOAD:
@@ -137,7 +136,6 @@ static const struct mistake mistakes[] = {
 	{ BOURDON, "threads --once --columns state,", "--columns" },
 	{ BOURDON, "threads --once --columns module", "'bourdon top --live'" },
 	{ BOURDON, "threads --once --match nope=1", "nope" },
-	{ BOURDON, "threads --once --db x", "--db" },
 	{ BOURDON, "threads --once word", "word" },
 	{ BOURDON, "threads --once --limit 0", "--limit" },
 	{ BOURDON, "threads --live", "--live" },
@@ -198,6 +196,12 @@ static const struct help helps[] = {
 	{ BOURDON, "export", "bourdon export" },
 	{ BOURDON, "report", "bourdon report" },
 	{ BOURDON, "flame", "bourdon flame" },
+	{ BOURDON, "help", "bourdon help" },
+	{ BOURDON, "db", "bourdon [OPTION...] db SUBCOMMAND" },
+	{ BOURDON, "db check", "bourdon db check" },
+	{ BOURDON, "db compact", "bourdon db compact" },
+	{ BOURDON, "db copy", "bourdon db copy" },
+	{ BOURDON, "db merge", "bourdon db merge" },
 };
 
 START_TEST(help_fits_a_screen)
@@ -222,6 +226,7 @@ START_TEST(help_fits_a_screen)
 	snprintf(usage, sizeof(usage), "Usage: %s", help->usage);
 	ck_assert_msg(!strncmp(text, usage, strlen(usage)), "%s", text);
 	ck_assert_msg(strstr(text, "\nExample: ") != NULL, "%s", text);
+	ck_assert_msg(help->program != BOURDON || strstr(text, "\n  --db FILE "), "%s", text);
 	/* with text */
 	for (const char *at = text; *at; at++)
 		lines += *at == '\n' && at[1] != '\n';

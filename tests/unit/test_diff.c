@@ -469,7 +469,7 @@ START_TEST(what_cannot_be_compared_is_said)
 	expect_usage("--stall 'disk' is unknown: expected", "1 2 --stall disk");
 	expect_usage("leave out --kind on-cpu", "1 2 --kind on-cpu --stall io");
 	expect_usage("--role other has no waiting", "1 2 --stall io --role other");
-	expect_usage("--by 'all': expected self or total", "1 2 --by all");
+	expect_usage("--by 'all' is unknown: expected self or total", "1 2 --by all");
 }
 END_TEST
 

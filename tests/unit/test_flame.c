@@ -313,7 +313,7 @@ START_TEST(mistakes_are_refused)
 		const char *words, *says;
 	} mistakes[] = {
 		{ "--role nobody", "--role 'nobody' is unknown: expected target, other, kernel or all" },
-		{ "--kind both", "--kind 'both' is unknown: expected oncpu or offcpu" },
+		{ "--kind both", "--kind 'both' is unknown: expected oncpu, offcpu, on-cpu or off-cpu" },
 		{ "--stall irq",
 		  "--stall 'irq' is unknown: expected cpu, memory, io, memory+io, memory+cpu or none" },
 		{ "--kind oncpu --stall io", "--stall is of waiting" },

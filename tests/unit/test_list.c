@@ -149,11 +149,12 @@ static void expect_refused(const char *part, const char *words)
 
 START_TEST(mistakes_are_refused)
 {
-	expect_refused("--resource 'disk': expected cpu, memory, io or irq", "list --resource disk");
+	expect_refused("--resource 'disk' is unknown: expected cpu, memory, io or irq",
+		       "list --resource disk");
 	expect_refused("--since 'tomorrow' is no time", "list --since tomorrow");
 	expect_refused("--all and --baseline exclude each other", "list --all --baseline");
 	expect_refused("'why' takes no --rule", "why --rule web");
-	expect_refused("--by 'callees': expected self or total", "top --by callees");
+	expect_refused("--by 'callees' is unknown: expected self or total", "top --by callees");
 	expect_refused("'top --live' takes no --by", "top --live --once --by total");
 }
 END_TEST

@@ -310,6 +310,12 @@ START_TEST(mistakes_in_the_command_line_are_usage_errors)
 		{ "why --limit 3", "takes no --limit" },
 		{ "list --limit 0", "is not a number of rows" },
 		{ "list --nope", "unknown option" },
+		{ "--nope 3 list", "unknown option '--nope'" },
+		{ "--hz=4 list", "'list' takes no --hz: see 'bourdon list --help'" },
+		{ "list --limit", "option --limit needs N" },
+		{ "db", "no subcommand after 'db'" },
+		{ "db nope", "unknown subcommand 'db nope'" },
+		{ "help nope", "unknown subcommand 'nope'" },
 	};
 
 	assert_refused(database, cases[_i].line, EXIT_USAGE, cases[_i].part);
@@ -336,9 +342,15 @@ START_TEST(each_subcommand_has_help_of_its_own)
 		  "--run-dir DIR",
 		  "--debug-dir" },
 		{ { "bourdon", "--db", "why", "--help" }, "Usage: bourdon [OPTION...] ", "doctor", "\t" },
+		{ { "bourdon", "help", "why" },
+		  "Usage: bourdon why [OPTION...] [ID]\n",
+		  "--json",
+		  "--limit" },
+		{ { "bourdon", "help" }, "Usage: bourdon [OPTION...] ", "doctor", "\t" },
+		{ { "bourdon", "help", "db" }, "Usage: bourdon [OPTION...] db ", "db merge", "doctor" },
+		{ { "bourdon", "help", "db", "copy" }, "Usage: bourdon db copy [", "--db FILE", "--json" },
 	};
 	char text[8192] = "", *arguments[5] = { 0 };
-	struct request request;
 	FILE *file = tmpfile();
 	int saved = dup(STDOUT_FILENO), status, count = 0;
 
@@ -348,7 +360,7 @@ START_TEST(each_subcommand_has_help_of_its_own)
 	}
 	fflush(stdout);
 	dup2(fileno(file), STDOUT_FILENO);
-	status = command_parse(count, arguments, &request);
+	status = command_main(count, arguments, stdout);
 	fflush(stdout);
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
@@ -359,6 +371,42 @@ START_TEST(each_subcommand_has_help_of_its_own)
 	assert_has(text, cases[_i].part);
 	assert_has_not(text, cases[_i].absent);
 	assert_has(text, "\nExample: bourdon ");
+}
+END_TEST
+
+START_TEST(options_stand_anywhere)
+{
+	static const char *const lines[] = { "--limit 1 list --json", "list --limit=1 --json",
+					     "--json --limit 1 -- list" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		_cleanup_command_ran_ struct command_ran ran = run(lines[i]);
+
+		ck_assert_int_eq(ran.status, EXIT_DONE);
+		assert_has(ran.out, "[\n{\"capture_id\": ");
+		assert_has_not(ran.out, "},\n{");
+	}
+}
+END_TEST
+
+START_TEST(the_environment_names_what_no_option_does)
+{
+	_cleanup_command_ran_ struct command_ran named = { 0 }, given = { 0 }, unset = { 0 }, threads = { 0 };
+
+	setenv("BOURDON_DB", database, 1);
+	setenv("BOURDON_RUN_DIR", "/nonexistent/run", 1);
+	named = command_run_words("list");
+	given = command_run_words("--db /nonexistent/bourdon.db list");
+	threads = command_run_words("threads --once --db ignored");
+	setenv("BOURDON_DB", "", 1);
+	unset = command_run_words("list --rule none-has-this-name");
+	ck_assert_int_eq(named.status, EXIT_DONE);
+	assert_has(named.out, "TRIGGERED");
+	ck_assert_int_eq(given.status, EXIT_FAILED);
+	assert_has(given.err, "'/nonexistent/bourdon.db'");
+	ck_assert_int_eq(threads.status, EXIT_FAILED);
+	assert_has(threads.err, "/nonexistent/run");
+	ck_assert(!strstr(unset.err, "''"));
 }
 END_TEST
 
@@ -1097,8 +1145,10 @@ SUITE(report)
 	suite_add_tcase(suite, format);
 
 	tcase_add_checked_fixture(commands, set_up, tear_down);
-	tcase_add_loop_test(commands, mistakes_in_the_command_line_are_usage_errors, 0, 12);
-	tcase_add_loop_test(commands, each_subcommand_has_help_of_its_own, 0, 5);
+	tcase_add_loop_test(commands, mistakes_in_the_command_line_are_usage_errors, 0, 18);
+	tcase_add_loop_test(commands, each_subcommand_has_help_of_its_own, 0, 9);
+	tcase_add_test(commands, options_stand_anywhere);
+	tcase_add_test(commands, the_environment_names_what_no_option_does);
 	tcase_add_test(commands, each_reason_of_a_loss_is_explained);
 	tcase_add_test(commands, default_is_the_newest_complete_capture);
 	tcase_add_test(commands, absent_captures_are_named);
