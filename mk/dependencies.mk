@@ -96,6 +96,8 @@ linux-perf       the profiler whose cost bourdon's is compared with
 libc6-dbg        names for perf's stacks of threads, by which complete stacks are recognised
 redis-tools      a target of threads; the package contains the server, and starts none when it is installed
 valgrind         counts the instructions of naming a capture
+gdb              names addresses, beside bourdon
+git              packs a repository, as one of the programs of a busy host
 nodejs           a program of JavaScript, whose table is large, which begins beside others in part first-second
 ruby             the same of Ruby
 endef
