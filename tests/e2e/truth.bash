@@ -5,6 +5,7 @@
 # interpolated at those moments. Source lib.bash before.
 
 TRUTH_ROUND='all read'
+TRUTH_INTERRUPTED=2
 
 # truth_start LABEL=FILE[,WORD]...: begins to read a number of each file: behind that word, at that place of its first
 # line, or the first. us of cpu.stat become ns.
@@ -21,8 +22,8 @@ truth_read() {
 	exec {never}<> "$WORK/truth.never" # nobody writes into it: read(1) waits for its timeout
 	while :; do
 		for pair; do
-			# it may have ended, or not begun
-			truth_read_one "${pair%%=*}" "${pair#*=}" 2> /dev/null || truth_read_one "${pair%%=*}" "${pair#*=}" 2> /dev/null || true
+			# it may have ended, or not begun; a reading that was interrupted counts as none
+			while truth_read_one "${pair%%=*}" "${pair#*=}" 2> /dev/null; (($? == TRUTH_INTERRUPTED)); do :; done
 		done
 		echo "$TRUTH_ROUND"
 		read -r -t 0.1 -u "$never" || true
@@ -44,8 +45,10 @@ truth_read_one() {
 			break
 		fi
 	done < "${2%,*}"
+	[[ $number =~ ^[0-9]+$ ]] || return 1
 	# of a reading that was interrupted nobody knows when it was
-	((${now:-0} - began * 1000 <= 10000000)) && [[ $number =~ ^[0-9]+$ ]] && echo "$1 $now $number"
+	((now - began * 1000 <= 10000000)) || return "$TRUTH_INTERRUPTED"
+	echo "$1 $now $number"
 }
 
 # truth_rounds NUMBER: whether all files were read so often
