@@ -63,7 +63,8 @@ struct symbolizing {
 	uint32_t named;
 	sqlite3_stmt *note;
 	uint32_t noted;
-	uint64_t damaged; /* nodes of stacks that could not be read */
+	uint64_t damaged;    /* nodes of stacks that could not be read */
+	bool packages_known; /* each module's package was looked for */
 	/* counts for all modules */
 	uint32_t frames, frames_named, modules_absent;
 	struct symbolize_reply reply;
@@ -492,13 +493,34 @@ static void report_all(const struct symbolizing *work)
 			    plural(work->damaged, "part", "parts"));
 }
 
-/* Says which package has the symbols that are missing. */
-static void report_package(const struct symbolizing *work, const struct module_row *module)
+/* Looks for the package of each module. dpkg's lists are long, so they are read once, and only if a frame stays without a name. */
+static int find_packages(struct symbolizing *work)
 {
+	_cleanup_free_ const char **paths = calloc(work->modules_count + 1UL, sizeof(*paths));
+	_cleanup_free_ char **packages = calloc(work->modules_count + 1UL, sizeof(*packages));
+	int result = paths && packages ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < work->modules_count && !result; i++)
+		paths[i] = work->modules[i].path;
+	if (!result)
+		result = packages_find(PACKAGES_LISTS, paths, work->modules_count, packages);
+	for (uint32_t i = 0; i < work->modules_count && !result; i++)
+		work->modules[i].package = packages[i];
+	work->packages_known = true;
+	if (result)
+		log_error("out of memory");
+	return result;
+}
+
+/* Says which package has the symbols that are missing. */
+static int report_package(struct symbolizing *work, const struct module_row *module)
+{
+	int result = work->packages_known ? 0 : find_packages(work);
 	_cleanup_free_ char *symbols = module->package ? packages_symbols(module->package) : NULL;
 
-	if (symbols && work->named < work->places_count)
+	if (symbols)
 		fprintf(work->report->out, "                Debian's package %s has its symbols\n", symbols);
+	return result;
 }
 
 static int symbolize_module(struct symbolizing *work, const struct module_row *module)
@@ -529,24 +551,8 @@ static int symbolize_module(struct symbolizing *work, const struct module_row *m
 		escape_terminal(module->build_id, id, sizeof(id)),
 		work->named == work->places_count ? "" : ": ",
 		explain(work, module, count, chosen, by_address));
-	report_package(work, module);
-	return result;
-}
-
-static int find_packages(struct symbolizing *work)
-{
-	_cleanup_free_ const char **paths = calloc(work->modules_count + 1UL, sizeof(*paths));
-	_cleanup_free_ char **packages = calloc(work->modules_count + 1UL, sizeof(*packages));
-	int result = paths && packages ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < work->modules_count && !result; i++)
-		paths[i] = work->modules[i].path;
-	if (!result)
-		result = packages_find(PACKAGES_LISTS, paths, work->modules_count, packages);
-	for (uint32_t i = 0; i < work->modules_count && !result; i++)
-		work->modules[i].package = packages[i];
-	if (result)
-		log_error("out of memory");
+	if (work->named < work->places_count && report_package(work, module) < 0)
+		return -ENOMEM;
 	return result;
 }
 
@@ -578,7 +584,7 @@ static bool may_read(const char *debug_dir)
 	return false;
 }
 
-struct own_words {
+struct symbolize_words {
 	struct shared_words shared;
 	const char *debug_dir;
 };
@@ -586,12 +592,12 @@ struct own_words {
 static const struct command_option options[] = {
 	{ "db", "FILE", DB_HELP, SHARED(db) },
 	{ "debug-dir", "DIR", "where programs and debug files are (default " DEBUG_ROOT ")",
-	  .at = offsetof(struct own_words, debug_dir) },
+	  .at = offsetof(struct symbolize_words, debug_dir) },
 };
 
 static int symbolize_main(struct report *report, int count, char **arguments)
 {
-	struct own_words words = { 0 };
+	struct symbolize_words words = { 0 };
 	static struct symbolizing work; /* too large for the stack */
 	struct database *database = report->database;
 	_cleanup_free_ char *real = NULL;
@@ -610,7 +616,7 @@ static int symbolize_main(struct report *report, int count, char **arguments)
 		cleanup_close(&work.spawner);
 		return EXIT_FAILED;
 	}
-	if (read_modules(&work) < 0 || find_packages(&work) < 0 || symbolize_all(&work) < 0)
+	if (read_modules(&work) < 0 || symbolize_all(&work) < 0)
 		report->unwell = true;
 	else if (!work.modules_count)
 		report_nothing(report);
