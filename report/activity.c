@@ -57,12 +57,12 @@ static void show_activity(struct report *report, const struct thread_view *view,
 
 /* ---- the subcommand ---- */
 
-struct own_words {
+struct activity_words {
 	struct shared_words shared;
 	const char *all, *since, *until, *match, *group_by, *columns;
 };
 
-#define WORD(name) .at = offsetof(struct own_words, name)
+#define WORD(name) .at = offsetof(struct activity_words, name)
 
 static const struct command_option options[] = {
 	{ "db", "FILE", DB_HELP, SHARED(db) },
@@ -80,7 +80,7 @@ static const struct command_option options[] = {
 	{ "columns", "LIST", "the same as --group-by", WORD(columns) },
 };
 
-static int read_span(const struct own_words *words, struct activity_span *ret_span)
+static int read_span(const struct activity_words *words, struct activity_span *ret_span)
 {
 	int64_t now_ns = clock_wall_ns();
 	struct activity_span span = { 0, now_ns };
@@ -104,7 +104,7 @@ static int read_span(const struct own_words *words, struct activity_span *ret_sp
 	return OPTIONS_RUN;
 }
 
-static int read_view(const struct own_words *words, struct thread_view *view)
+static int read_view(const struct activity_words *words, struct thread_view *view)
 {
 	const struct columns_word columns = { words->group_by ? "--group-by" : "--columns",
 					      words->group_by ? words->group_by : words->columns };
@@ -119,7 +119,7 @@ static int read_view(const struct own_words *words, struct thread_view *view)
 
 static int activity_main(struct report *report, int count, char **arguments)
 {
-	struct own_words words = { 0 };
+	struct activity_words words = { 0 };
 	struct thread_view view = { 0 };
 	struct activity_span span;
 	int status = subcommand_parse(report, &activity_subcommand, count, arguments, &words);

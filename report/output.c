@@ -48,7 +48,7 @@ int output_begin(struct report *report, const char *path)
 		return OPTIONS_RUN;
 	if (output_file_make(output, path) < 0)
 		return EXIT_FAILED;
-	/* a test, whose output goes elsewhere, has no child that goes on with it */
+	/* a test reads `out`, in this process: there is no child then */
 	report->is_child = report->out == stdout;
 	report->out = output->file;
 	if (!report->is_child)

@@ -97,7 +97,7 @@ named_row() {
 	row 'of these, named' "$(calc "100 * $named / $all" | xargs printf '%.1f') %"
 }
 
-# whole_by_program: for those who mend what is not whole
+# shortfalls: tells where the stacks that are not whole end
 shortfalls() {
 	sql "WITH $SAMPLES SELECT u.thread, st.ended, m.path, sum(samples) AS samples FROM user u JOIN stack st USING(stack_id)
 		JOIN stack_frame sf ON sf.stack_id = st.stack_id AND sf.position = st.depth - 1 JOIN frame f USING(frame_id) JOIN module m USING(module_id)

@@ -210,7 +210,10 @@ struct look_record {
 #define MAPPINGS_OF_MANY 1U /* of processes with more */
 /* of every process that policy allows, what fits into one buffer, whether it is sampled or not */
 #define MAPPINGS_OF_ALL 2U
-/* of processes with few whose program is not known for MAPPINGS_NEW_MS yet, and that have others than when they were listed */
+/*
+ * of processes with few whose program was not met before, or was first met less than MAPPINGS_NEW_MS ago and has another number of
+ * mappings than when they were listed
+ */
 #define MAPPINGS_OF_NEW 3U
 #define MAPPINGS_KINDS 4U
 #define MAPPINGS_NEW_MS 500U

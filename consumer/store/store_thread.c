@@ -25,8 +25,8 @@
 
 #define STACK_BYTES (512UL << 10)
 /*
- * A new process has yet to map its libraries, and others may follow, so the first scan waits a moment. Where libraries are mapped
- * later, stacks that lead there want another one.
+ * A new process has yet to map its libraries, and others may follow, so the first scan waits a moment. Libraries
+ * that it maps later are scanned once a stack leads there (look()).
  */
 #define SCAN_NEW_NS (CLOCK_SECOND_NS / 200)
 /*
@@ -44,7 +44,7 @@
  */
 #define LOOK_NS (CLOCK_SECOND_NS / 40)
 #define LOOK_NS_MAX CLOCK_SECOND_NS
-/* then new processes are scanned at once, and all of them so much later: they may have nothing new */
+/* If stacks did, new processes are scanned at once, and all others only after this time: mostly it was a new one. */
 #define LOOK_ALL_NS (CLOCK_SECOND_NS / 10)
 #define YOUNG_NS (10 * CLOCK_SECOND_NS)
 #define TABLES_NS                                                                                            \
@@ -54,9 +54,9 @@
 #define SCAN_NS (3 * CLOCK_SECOND_NS)   /* longest time for one scan; then the next goes on with it */
 #define MANY_NS (CLOCK_SECOND_NS / 2)   /* of processes with many mappings */
 /*
- * CPU time of scans, and of what follows from them: each kind has one of so many parts of a CPU, and twice that while a capture is
- * under way. Some of it is saved up, so that scans can follow each other closely when many programs begin. Processes with many
- * mappings have a twentieth, however many they are. A capture's own scans do not wait.
+ * CPU time of scans, and of what follows from them: a 160th of a CPU for those of all processes, a 120th for those of new ones, and
+ * twice that while a capture is under way. Some of it is saved up, so that scans can follow each other closely when many programs
+ * begin. Processes with many mappings have a twentieth, however many they are. A capture's own scans do not wait.
  */
 #define PART_OF_ALL 160U
 #define PART_OF_NEW 120U

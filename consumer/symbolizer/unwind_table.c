@@ -236,8 +236,8 @@ static int order_ranges(struct compiler *compiler)
 #define STEPS_MAX (1U << 16) /* different ones of a file that are counted */
 
 /*
- * Reads the steps that begin with a range: each is short, and followed by a range that begins before `end`, also a number of a
- * range. Returns how many ranges they replace, or 1 if there are none.
+ * Makes steps of the ranges from number `first` on, up to one that is too long for a step, or is the last before number `end`.
+ * Returns how many ranges the steps replace; 1: they are none.
  */
 static uint32_t read_steps(const struct compiler *compiler, uint32_t first, uint32_t end,
 			   struct unwind_rule *ret_rule)

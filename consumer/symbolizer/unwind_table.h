@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind_table.h compiles a file's .eh_frame and .debug_frame, and of a Go program also its .gopclntab, into the rows that the kernel programs
- * unwind by (abi.h, unwind_*): each address range with one rule becomes a row, unless it is one of the steps of another.
+ * unwind_table.h compiles a file's .eh_frame and .debug_frame, and of a Go program also its .gopclntab, into the rows that the
+ * kernel programs unwind by (abi.h, unwind_*): each address range with one rule becomes a row, unless it is one of the steps of
+ * another.
  */
 #ifndef BOURDON_SYMBOLIZER_UNWIND_TABLE_H
 #define BOURDON_SYMBOLIZER_UNWIND_TABLE_H

@@ -9,7 +9,8 @@
 /* A table that was made so short a time ago has had no chance to be used: it is not measured against others. */
 #define YOUNG_NS (20 * CLOCK_SECOND_NS)
 #define COUNT_NS (10 * CLOCK_SECOND_NS) /* between two counts of uses */
-#define USES_PART 10U                   /* what makes room together has had less than this part of all uses */
+/* tables make room if all of them together had at most a tenth of all uses */
+#define USES_PART 10U
 
 /* Process entries may refer to the table of a file that was needed until the next pass has written them again. */
 static void take_room(struct unwind_modules *modules, struct unwind_pass *pass, struct unwind_module *module)

@@ -34,7 +34,7 @@ struct unwind_space {
 	uint32_t rules_max;
 	bool rules_full; /* a table was refused because the map had no room for one of its rules */
 	uint32_t
-		chunks_lacked; /* that the last table lacked that was refused because there were not enough */
+		chunks_lacked; /* how many more the last table needed than there were; 0: there were enough */
 	struct unwind_hotspot
 		hotspots[UNWIND_HOTSPOTS]; /* all in the map; they stay, as rules do. The first is none */
 	uint32_t hotspots_count;

@@ -22,9 +22,9 @@
 
 /*
  * The kernel looks at an unprivileged trigger every 2 s, and fires once a window (PSI_FREQ and update_triggers() in
- * kernel/sched/psi.c). It looks from a worker, and not if somebody has read the file since the 2 s were over, because psi_show()
- * moves their end on: a program that reads it a hundred times a second silences its triggers. So a stall that exceeds the
- * threshold for a window and two looks, read by read, fires without the kernel.
+ * kernel/sched/psi.c). It looks from a worker. If somebody reads the file after the 2 s are over and before the worker runs,
+ * psi_show() begins the next 2 s, and the worker does not look: a program that reads the file a hundred times a second silences its
+ * triggers. So a stall fires without the kernel if each read in a window and two looks finds it above the threshold.
  */
 #define KERNEL_LOOK_NS (2 * CLOCK_SECOND_NS)
 
@@ -667,8 +667,8 @@ static bool is_due(const struct watches *watches, uint32_t position, uint64_t no
 }
 
 /*
- * Counts reads, which are a second apart or more: a daemon that was held up does not take that for a kernel that is late. The
- * windows of the first reads begin before the first of them, and divide evenly what it found since the one 4 s before.
+ * Counts reads, not time: reads are a second apart or more, so a daemon that was held up does not take its own delay for the
+ * kernel's.
  */
 static bool kernel_is_late(const struct watch *watch)
 {
@@ -712,7 +712,6 @@ static void say_refused(struct watches *watches, uint64_t now_ns)
 
 static void say_late(struct watches *watches, const struct watch *watch)
 {
-	watches->late++;
 	if (log_allowed(&watches->late_limit, 1))
 		log_warning(
 			"rule %s: the kernel did not report %s.%s of %s in time: another program reads its file all the time, or the kernel's workers get no CPU; bourdond's own reads fire instead",
@@ -739,8 +738,10 @@ void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, v
 		if (!watch->over_reads || (watch->mode == TRIGGER_KERNEL && !kernel_is_late(watch)) ||
 		    !may_fire(watch, now_ns))
 			continue;
-		if (watch->mode == TRIGGER_KERNEL)
+		if (watch->mode == TRIGGER_KERNEL) {
+			watches->late++;
 			say_late(watches, watch);
+		}
 		watch->fired_ns = now_ns;
 		watch->fired_by = TRIGGER_SAMPLED;
 		watch->fired++;

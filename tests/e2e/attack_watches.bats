@@ -157,8 +157,8 @@ victims_of() {
 	daemon_start
 	CGROUP=$victim start_command "$WORK/$OWN" --cpu 0 --threads 1
 	await_status 10 '.watches[0].trigger_mode == "kernel"'
-	# 95 times a second: within a tick of the kernel's, the totals would not grow
-	# the reader does not wait for the CPU, and the kernel's workers do
+	# 95 times a second: read more often than the kernel ticks, the total would not grow. The reader goes before the hogs, and
+	# the kernel's workers wait behind them.
 	# shellcheck disable=SC2016 # perl's
 	CGROUP=$ATTACK start_command nice -n -15 setpriv --reuid "$ATTACKER" --regid "$ATTACKER" --clear-groups perl -e '
 		open my $file, "<", shift or die "$!";
