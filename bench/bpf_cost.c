@@ -5,13 +5,13 @@
  * told apart.
  */
 #include "bench/program_stats.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/counters.h"
-#include "common/log.h"
-#include "common/manifest.h"
-#include "common/options.h"
-#include "common/pins.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/counters.h"
+#include "common/protocol/manifest.h"
+#include "common/protocol/pins.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "consumer/capture/ring.h"
 
 #include <bpf/bpf.h>

@@ -5,11 +5,12 @@
  */
 #include "bench/made_busy.h"
 #include "bench/made_samples.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/policy.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/policy/policy.h"
+#include "common/store/schema.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "consumer/store/store.h"
 
 #include <inttypes.h>

@@ -11,11 +11,11 @@
  *   psi_avgs_work()). So crossing must not read the file on which a trigger is armed; the file of the parent
  *   cgroup, with no other process in it, has the same numbers.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/psi.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/kernel/psi.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

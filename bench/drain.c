@@ -5,10 +5,10 @@
  * caches hold, as on a large machine, so that each sample comes from memory.
  */
 #include "bench/made_samples.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * empty_hooks keeps empty programs attached at the scheduler until it is killed, so that bench/parts/offcpu.sh can measure
  * what the kernel's calls of them cost.
  */
-#include "common/log.h"
-#include "common/options.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * With an argument it writes the time of its start (CLOCK_MONOTONIC) to standard output as eight bytes, and
  * lives until standard input ends.
  */
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <unistd.h>
 

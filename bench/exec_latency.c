@@ -8,13 +8,13 @@
  * first instruction of its new program, which exec_child reports.
  */
 #include "bench/program_stats.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
+#include "consumer/host/patterns.h"
+#include "consumer/host/process_events.h"
 #include "consumer/process/kernel_objects.h"
-#include "consumer/target/patterns.h"
-#include "consumer/target/process_events.h"
 
 #include <bpf/bpf.h>
 #include <inttypes.h>

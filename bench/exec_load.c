@@ -3,10 +3,10 @@
  * exec_load executes a program over and over until SIGTERM, at a steady rate if the machine is fast enough,
  * and prints how many times.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <inttypes.h>
 #include <signal.h>

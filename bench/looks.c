@@ -4,12 +4,12 @@
  * of each thread in /proc that xcapture and pSnapper (0x.tools) read. They take turns; each line is one look of each, in
  * CPU time of the thread that reads.
  */
-#include "common/abi.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/pins.h"
+#include "common/abi/abi.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/pins.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <bpf/bpf.h>
 #include <ctype.h>

@@ -2,10 +2,10 @@
 #include "bench/made_busy.h"
 
 #include "bench/made_samples.h"
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/shared_text.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/base/shared_text.h"
 
 #include <inttypes.h>
 #include <math.h>

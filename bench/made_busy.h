@@ -7,8 +7,8 @@
 #ifndef BOURDON_BENCH_MADE_BUSY_H
 #define BOURDON_BENCH_MADE_BUSY_H
 
-#include "common/abi.h"
-#include "common/hash_index.h"
+#include "common/abi/abi.h"
+#include "common/base/hash_index.h"
 #include "consumer/capture/capture.h"
 #include "consumer/symbols/resolved.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "bench/made_samples.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #ifndef BOURDON_BENCH_MADE_SAMPLES_H
 #define BOURDON_BENCH_MADE_SAMPLES_H
 
-#include "common/abi.h"
+#include "common/abi/abi.h"
 #include "consumer/capture/capture.h"
 
 #define MADE_USER_FRAMES 1500U /* distinct stacks at most, */

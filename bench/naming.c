@@ -5,10 +5,10 @@
  * it in valgrind, which counts the instructions of measured().
  */
 #include "consumer/symbols/naming.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "bench/program_stats.h"
 
-#include "common/log.h"
+#include "common/system/log.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

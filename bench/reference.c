@@ -6,11 +6,11 @@
 #include "bench/reference.h"
 
 #include "bench/program_stats.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/cpus.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/kernel/cpus.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <bpf/bpf.h>
 #include <inttypes.h>

@@ -3,8 +3,8 @@
  * timed runs a command and prints its wall-clock time, its CPU time and its largest memory. The output of the
  * command is discarded, except for its errors.
  */
-#include "common/clock.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,11 +3,11 @@
  * unwind_table measures the time and memory that the unwind table of a file takes, with the compiler of the
  * symbolizer, on a file in the page cache.
  */
-#include "consumer/symbolizer/unwind_table.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/symbolizer/unwind_table.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

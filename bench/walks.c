@@ -3,14 +3,14 @@
  * walks compares two ways to get pid, comm, start time, uid and cgroup of each process: the pinned task
  * iterator, as in the consumer, and /proc. They take turns; each line is one walk of each.
  */
-#include "common/abi.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/pins.h"
-#include "consumer/target/iterator_stream.h"
-#include "consumer/target/process_events.h"
+#include "common/abi/abi.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/pins.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
+#include "consumer/host/iterator_stream.h"
+#include "consumer/host/process_events.h"
 
 #include <ctype.h>
 #include <fcntl.h>

@@ -15,7 +15,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "common/kernel_functions.h"
+#include "common/kernel/kernel_functions.h"
 
 #define PF_EXITING 0x00000004U
 #define PF_KTHREAD 0x00200000U

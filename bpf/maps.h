@@ -7,7 +7,7 @@
 #define BOURDON_BPF_MAPS_H
 
 #include "bpf/kernel.h"
-#include "common/abi.h"
+#include "common/abi/abi.h"
 
 #define CGROUP_NAME_BYTES 256U /* NAME_MAX and a NUL */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "bpf/policy.h"
 
-#include "common/policy_denial.h"
+#include "common/policy/policy_denial.h"
 
 __noinline int policy_denies_one_uid(__u32 uid)
 {

@@ -8,7 +8,7 @@
 #define BOURDON_BPF_REBASE_H
 
 #include "bpf/maps.h"
-#include "common/abi.h"
+#include "common/abi/abi.h"
 
 extern __u64 kernel_text;      /* address of _text; 0: unknown, no kernel frames are recorded */
 extern __u64 kernel_text_last; /* last symbol of the kernel's own code */

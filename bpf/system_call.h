@@ -51,7 +51,7 @@
 	 BIT_OF(FUTEX_UNLOCK_PI) | BIT_OF(FUTEX_WAKE_BITSET) | BIT_OF(FUTEX_CMP_REQUEUE_PI))
 
 /*
- * SipHash-1-3 of three words, as in common/hash.c. Without the secret, a key tells nothing of what it is made of. In
+ * SipHash-1-3 of three words, as in common/base/hash.c. Without the secret, a key tells nothing of what it is made of. In
  * bpf/thread_look.bpf.c.
  */
 __u64 lock_hash(__u64 first, __u64 second, __u64 third);

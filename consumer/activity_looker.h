@@ -6,11 +6,11 @@
 #ifndef BOURDON_CONSUMER_ACTIVITY_LOOKER_H
 #define BOURDON_CONSUMER_ACTIVITY_LOOKER_H
 
-#include "common/clock.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "consumer/host/activity_minute.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/store/store_thread.h"
-#include "consumer/target/activity_minute.h"
 
 struct activity_looker {
 	const struct kernel_objects *kernel;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/confine.h"
 
-#include "common/cleanup.h"
-#include "common/landlock.h"
-#include "common/log.h"
-#include "common/seccomp.h"
+#include "common/base/cleanup.h"
+#include "common/confine/landlock.h"
+#include "common/confine/seccomp.h"
+#include "common/system/log.h"
 #include "consumer/symbols/jit_map.h"
 #include "policy/bourdond.h"
 

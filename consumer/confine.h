@@ -6,8 +6,8 @@
 #ifndef BOURDON_CONSUMER_CONFINE_H
 #define BOURDON_CONSUMER_CONFINE_H
 
+#include "common/confine/privilege.h"
 #include "consumer/process/kernel_objects.h"
-#include "consumer/process/privilege.h"
 #include "consumer/rules/settings.h"
 
 struct confinement {

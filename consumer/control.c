@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/control.h"
 
-#include "common/capture_request.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/live_line.h"
-#include "common/log.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/capture_request.h"
+#include "common/protocol/live_line.h"
+#include "common/system/log.h"
 #include "consumer/ask_limit.h"
 
 #include <fcntl.h>

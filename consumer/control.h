@@ -8,7 +8,7 @@
 #ifndef BOURDON_CONSUMER_CONTROL_H
 #define BOURDON_CONSUMER_CONTROL_H
 
-#include "common/status_line.h"
+#include "common/protocol/status_line.h"
 #include "consumer/peer.h"
 #include "consumer/process/event_source.h"
 #include "consumer/process/own_counters.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/descriptors.h"
 
-#include "common/log.h"
+#include "common/system/log.h"
 #include "consumer/capture/pressure.h"
 #include "consumer/control.h"
 #include "consumer/store/store_thread.h"

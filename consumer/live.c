@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/live.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/live_line.h"
-#include "common/log.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/live_line.h"
+#include "common/system/log.h"
 #include "consumer/capture/capture_scope.h"
 
 #include <inttypes.h>

@@ -6,9 +6,9 @@
 #ifndef BOURDON_CONSUMER_LOOKER_H
 #define BOURDON_CONSUMER_LOOKER_H
 
-#include "common/clock.h"
-#include "common/log.h"
-#include "consumer/target/looks.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "consumer/host/looks.h"
 
 struct looker {
 	const struct kernel_objects *kernel;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/ondemand.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/escape_name.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/policy_denial.h"
-#include "consumer/rules/cgroup_parts.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/kernel/cgroup_parts.h"
+#include "common/policy/policy_denial.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
+#include "common/text/escape_name.h"
 
 #include <inttypes.h>
 #include <string.h>

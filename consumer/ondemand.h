@@ -8,9 +8,9 @@
 
 #include "consumer/ask_limit.h"
 #include "consumer/control.h"
+#include "consumer/host/wanted.h"
 #include "consumer/process/user_names.h"
 #include "consumer/recorder.h"
-#include "consumer/target/wanted.h"
 
 /* A capture that was asked for, and is under way or waits to be written. */
 struct asked {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/recorder.h"
 
-#include "common/cleanup.h"
-#include "common/log.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
 #include "consumer/capture/open_intervals.h"
+#include "consumer/host/program_costs.h"
 #include "consumer/process/reporter.h"
-#include "consumer/target/program_costs.h"
 
 #include <string.h>
 #include <unistd.h>

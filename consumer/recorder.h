@@ -6,17 +6,17 @@
 #ifndef BOURDON_CONSUMER_RECORDER_H
 #define BOURDON_CONSUMER_RECORDER_H
 
-#include "common/counters.h"
-#include "common/log.h"
+#include "common/protocol/counters.h"
+#include "common/system/log.h"
 #include "consumer/capture/incident.h"
 #include "consumer/capture/past.h"
 #include "consumer/capture/stall_clocks.h"
+#include "consumer/host/cgroups.h"
 #include "consumer/looker.h"
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/process/own_usage.h"
 #include "consumer/store/store_thread.h"
-#include "consumer/target/cgroups.h"
 #include "consumer/tracking.h"
 #include "consumer/watch/watches.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/status.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/counters.h"
-#include "common/plural.h"
-#include "common/status_line.h"
-#include "common/version.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/base/version.h"
+#include "common/protocol/counters.h"
+#include "common/protocol/status_line.h"
+#include "common/text/plural.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * status.h owns the status that the daemon sends over the control socket (common/status_line.h): what is in
+ * status.h owns the status that the daemon sends over the control socket (common/protocol/status_line.h): what is in
  * force, its watches, its counters, and each problem with its remedy.
  */
 #ifndef BOURDON_CONSUMER_STATUS_H
 #define BOURDON_CONSUMER_STATUS_H
 
 #include "consumer/confine.h"
+#include "consumer/host/cgroups.h"
+#include "consumer/host/program_costs.h"
+#include "consumer/host/targets.h"
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/process/own_usage.h"
 #include "consumer/recorder.h"
 #include "consumer/reload.h"
-#include "consumer/target/cgroups.h"
-#include "consumer/target/program_costs.h"
-#include "consumer/target/targets.h"
 #include "consumer/unwind/unwind_tables.h"
 #include "consumer/watch/watches.h"
 

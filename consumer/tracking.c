@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/tracking.h"
 
-#include "common/cgroup_path.h"
-#include "common/cleanup.h"
-#include "consumer/rules/cgroup_parts.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/cgroup_parts.h"
+#include "common/kernel/cgroup_path.h"
 
 #include <limits.h>
 #include <string.h>

@@ -6,14 +6,14 @@
 #ifndef BOURDON_CONSUMER_TRACKING_H
 #define BOURDON_CONSUMER_TRACKING_H
 
-#include "common/clock.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "consumer/host/cgroups.h"
+#include "consumer/host/process_events.h"
+#include "consumer/host/targets.h"
+#include "consumer/host/usage.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/store/store_thread.h"
-#include "consumer/target/cgroups.h"
-#include "consumer/target/process_events.h"
-#include "consumer/target/targets.h"
-#include "consumer/target/usage.h"
 #include "consumer/watch/watches.h"
 
 struct tracking {

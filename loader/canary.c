@@ -4,10 +4,10 @@
 #include "common/abi/policy.h"
 #include "common/abi/samples.h"
 #include "common/abi/targets.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/plural.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/text/plural.h"
 #include "loader/programs.h"
 
 #include <bourdon.skel.h>

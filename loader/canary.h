@@ -7,7 +7,7 @@
 #ifndef BOURDON_LOADER_CANARY_H
 #define BOURDON_LOADER_CANARY_H
 
-#include "common/findings.h"
+#include "common/system/findings.h"
 
 #include <stdint.h>
 

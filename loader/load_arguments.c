@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/load_arguments.h"
 
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/pins.h"
-#include "common/units.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/pins.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
+#include "common/text/units.h"
 #include "loader/policy_file.h"
 
 #include <stdint.h>

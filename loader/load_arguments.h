@@ -11,7 +11,7 @@ struct load_arguments {
 		*quiet_after;
 };
 
-/* Returns OPTIONS_RUN (common/options.h) or an exit status. Logs a mistake. */
+/* Returns OPTIONS_RUN (common/system/options.h) or an exit status. Logs a mistake. */
 int load_arguments_parse(struct load_arguments *ret_arguments, int count, char **words);
 
 /* Reads the values that are numbers, sizes and times. Returns EXIT_DONE, or EXIT_USAGE, which it has logged. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* bourdon-load: the privileged loader. It runs for a third of a second and leaves the pins and two files. */
-#include "common/cleanup.h"
-#include "common/files.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/seccomp.h"
+#include "common/base/cleanup.h"
+#include "common/confine/seccomp.h"
+#include "common/system/files.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "loader/load_arguments.h"
 #include "loader/policy_file.h"
 #include "loader/preflight.h"

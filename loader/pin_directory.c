@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/pin_directory.h"
 
-#include "common/cleanup.h"
-#include "common/pins.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/pins.h"
 
 #include <bpf/bpf.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/policy_file.h"
 
-#include "common/cleanup.h"
-#include "common/files.h"
+#include "common/base/cleanup.h"
+#include "common/system/files.h"
 
 #include <libgen.h>
 #include <string.h>

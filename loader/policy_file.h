@@ -6,7 +6,7 @@
 #ifndef BOURDON_LOADER_POLICY_FILE_H
 #define BOURDON_LOADER_POLICY_FILE_H
 
-#include "common/policy.h"
+#include "common/policy/policy.h"
 
 #include <stdbool.h>
 

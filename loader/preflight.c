@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/preflight.h"
 
-#include "common/cleanup.h"
-#include "common/findings.h"
-#include "common/log.h"
-#include "common/requirements.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/requirements.h"
+#include "common/system/findings.h"
+#include "common/system/log.h"
 #include "loader/canary.h"
 #include "loader/pin_directory.h"
 

@@ -4,10 +4,10 @@
 #include "common/abi/programs.h"
 #include "common/abi/samples.h"
 #include "common/abi/targets.h"
-#include "common/cleanup.h"
-#include "common/cpus.h"
-#include "common/kernel_functions.h"
-#include "common/log.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/cpus.h"
+#include "common/kernel/kernel_functions.h"
+#include "common/system/log.h"
 
 #include <bourdon.skel.h>
 #include <bpf/bpf.h>
@@ -103,7 +103,7 @@ static const struct {
 	{ KERNEL_FUNCTION_TASK_VMA_DESTROY, "bpf_iter_task_vma_destroy" },
 };
 
-/* Replaces the numbers of common/kernel_functions.h in the program. 0, -ENOENT if the kernel lacks one, or -errno. */
+/* Replaces the numbers of common/kernel/kernel_functions.h in the program. 0, -ENOENT if the kernel lacks one, or -errno. */
 static int link_kernel_functions(struct bpf_program *program, const struct btf *kernel)
 {
 	const size_t count = bpf_program__insn_cnt(program);

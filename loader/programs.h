@@ -6,7 +6,7 @@
 #ifndef BOURDON_LOADER_PROGRAMS_H
 #define BOURDON_LOADER_PROGRAMS_H
 
-#include "common/policy.h"
+#include "common/policy/policy.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>

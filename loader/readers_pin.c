@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/readers_pin.h"
 
-#include "common/cleanup.h"
-#include "common/files.h"
+#include "common/base/cleanup.h"
+#include "common/system/files.h"
 
 #include <bpf/bpf.h>
 #include <fcntl.h>

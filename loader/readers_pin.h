@@ -7,7 +7,7 @@
 #ifndef BOURDON_LOADER_READERS_PIN_H
 #define BOURDON_LOADER_READERS_PIN_H
 
-#include "common/pins.h"
+#include "common/protocol/pins.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/run_files.h"
 
-#include "common/cleanup.h"
-#include "common/file_replace.h"
-#include "common/files.h"
-#include "common/log.h"
-#include "common/pins.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/pins.h"
+#include "common/system/file_replace.h"
+#include "common/system/files.h"
+#include "common/system/log.h"
 
 #include <fcntl.h>
 #include <limits.h>

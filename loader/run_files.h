@@ -6,7 +6,7 @@
 #ifndef BOURDON_LOADER_RUN_FILES_H
 #define BOURDON_LOADER_RUN_FILES_H
 
-#include "common/manifest.h"
+#include "common/protocol/manifest.h"
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/symbol_snapshot.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/files.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/system/files.h"
 
 #include <bpf/bpf.h>
 #include <string.h>

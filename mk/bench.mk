@@ -31,6 +31,6 @@ $(B)/bench/%: $(B)/object/bench/%.o $(BENCH_SHARED)
 	$(link)
 
 # Static, so that its exec costs little compared with the work of bourdon's programs in it
-$(B)/bench/exec_child: bench/exec_child.c common/clock.h
+$(B)/bench/exec_child: bench/exec_child.c common/base/clock.h
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -static $< -o $@

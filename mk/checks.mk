@@ -93,7 +93,7 @@ TIDY = $(filter-out %.bpf.c,$(filter %.c,$(SOURCES)))
 # Its checks that follow paths are nearly all of clang-tidy's time: `make analyze` has them.
 tidy = $(Q)printf '%s\n' $(1) | xargs -P $(CPUS) -n 4 sh -c \
 	'clang-tidy --quiet $(2) "$$@" -- -std=gnu11 $(CPPFLAGS) 2>/dev/null' clang-tidy
-# common/seccomp.c, also in a build with SECCOMP_LOG=1
+# common/confine/seccomp.c, also in a build with SECCOMP_LOG=1
 ROOT_PROGRAMS = 'bourdon-load=$(subst _log.c,.c,$(LOAD_SOURCES))' 'bourdon-grant=$(subst _log.c,.c,$(GRANT_SOURCES))'
 
 ## make root-lines count the lines that run as root; WRITE=1 into docs/SECURITY.md

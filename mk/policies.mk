@@ -6,7 +6,7 @@
 POLICIES := $(patsubst policy/%.seccomp,$(B)/policy/%.h,$(wildcard policy/*.seccomp))
 
 # The modules that the small tools share with the binaries
-BASICS := $(call objects,common/options.c common/log.c common/escape.c common/units.c)
+BASICS := $(call objects,common/system/options.c common/system/log.c common/text/escape.c common/text/units.c)
 
 $(B)/compile_seccomp: $(call objects,policy/compile_seccomp.c) $(BASICS)
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $^ -lseccomp -o $@

@@ -3,14 +3,14 @@
 # The four programs.
 
 # SECCOMP_LOG=1: the policies allow every call, and log each call that they do not list
-SECCOMP := common/$(if $(SECCOMP_LOG),seccomp_log,seccomp).c
+SECCOMP := common/confine/$(if $(SECCOMP_LOG),seccomp_log,seccomp).c
 # Sorted, because the order of the objects is the order of the functions in a program
 sources = $(sort $(filter-out $(2),$(wildcard $(1))))
-COMMON := $(call sources,common/*.c common/*/*.c,common/seccomp.c common/seccomp_log.c) $(SECCOMP)
+COMMON := $(call sources,common/*/*.c,common/confine/seccomp.c common/confine/seccomp_log.c) $(SECCOMP)
 LOADER := $(call sources,loader/*.c,loader/main.c)
 GRANT := $(call sources,loader/grant/*.c,loader/grant/main.c)
 CONSUMER := $(call sources,consumer/*.c consumer/*/*.c,consumer/main.c)
-REPORT := $(call sources,report/*.c,report/main.c)
+REPORT := $(call sources,report/*.c report/*/*.c,report/main.c)
 
 # Written only if this build's compiler or flags differ from the last build's: then everything is compiled again.
 BUILT_BY = $(CC) $(CLANG) $(OPTIMIZE) $(HARDENING) $(ANYWHERE)
@@ -24,39 +24,41 @@ $(B)/object/%.o: %.c $(B)/flags
 
 # What 'bourdon export' writes in pprof's format
 PPROF := $(B)/proto/pprof.pb-c
-$(PPROF).c $(PPROF).h &: report/pprof.proto
+$(PPROF).c $(PPROF).h &: report/export/pprof.proto
 	@mkdir -p $(@D)
-	$(call say,PROTO,$<) protoc-c --c_out=$(@D) --proto_path=report $(<F)
+	$(call say,PROTO,$<) protoc-c --c_out=$(@D) --proto_path=$(<D) $(<F)
 $(B)/object/proto/pprof.pb-c.o: $(PPROF).c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) -I$(<D) $(CFLAGS) -ffunction-sections -fdata-sections -MMD -MP -c $< -o $@
-$(call objects,report/export_pprof.c): | $(PPROF).h
+$(call objects,report/export/export_pprof.c): | $(PPROF).h
 PROTO := $(B)/object/proto/pprof.pb-c.o
 
 $(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
-$(call objects,consumer/main.c $(CONSUMER) loader/main.c loader/grant/main.c): | $(POLICIES)
-$(call objects,report/loaded.c): $(B)/skeleton/object_sha256.h
-$(B)/object/common/schema.o: common/schema.sql tests/unit/next_schema.sql
-$(B)/object/tests/unit/schema_fixture.o: common/schema.sql tests/unit/next_schema.sql tests/example.db
-$(B)/object/report/page_parts.o: $(wildcard report/page/*)
+$(call objects,consumer/main.c $(CONSUMER) $(filter common/symbolizer/%,$(COMMON)) loader/main.c loader/grant/main.c): | $(POLICIES)
+$(call objects,report/health/loaded.c): $(B)/skeleton/object_sha256.h
+$(B)/object/common/store/schema.o: common/store/schema.sql tests/unit/next_schema.sql
+$(B)/object/tests/unit/schema_fixture.o: common/store/schema.sql tests/unit/next_schema.sql tests/example.db
+$(B)/object/report/picture/page_parts.o: $(wildcard report/picture/page/*)
 $(B)/object/tests/unit/test_why.o: $(wildcard tests/unit/why_*.txt)
 $(B)/object/tests/unit/test_table_failures.o: docs/CAPTURES.md
-$(call objects,common/call_name.c common/seccomp_log.c): $(B)/policy/call_names.h
+$(call objects,common/text/call_name.c common/confine/seccomp_log.c): $(B)/policy/call_names.h
 
 link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
 # The linker drops functions that the program does not call, and writes down what it takes: mk/sbom.sh reads that.
 $(BINARIES): private LDFLAGS += -Wl,--gc-sections -Wl,-Map=$(B)/object/$(@F).map
 
 # The two privileged programs link only what they use: `make lint` checks these lists, and counts their lines.
-LOAD_SOURCES := loader/main.c $(LOADER) $(SECCOMP) $(patsubst %,common/%.c,cgroup cgroup_walk comm_pattern cpus escape \
-	file_replace files findings hexadecimal ini kernel_version landlock_abi log manifest options pins policy \
-	requirements units)
+LOAD_SOURCES := loader/main.c $(LOADER) $(SECCOMP) $(patsubst %,common/%.c,\
+	confine/landlock_abi kernel/cgroup kernel/cgroup_walk kernel/cpus kernel/kernel_version kernel/requirements \
+	policy/comm_pattern policy/policy protocol/manifest protocol/pins system/file_replace system/files \
+	system/findings system/ini system/log system/options text/escape text/hexadecimal text/units)
 $(B)/bourdon-load: private LIBS = -lbpf -lcap-ng -linih -lnettle
 $(B)/bourdon-load: $(call objects,$(LOAD_SOURCES))
 	$(link)
 
-GRANT_SOURCES := loader/grant/main.c $(GRANT) $(SECCOMP) $(patsubst %,common/%.c,cgroup escape files grant_counters \
-	grant_request log options pass_fd pins psi_resource)
+GRANT_SOURCES := loader/grant/main.c $(GRANT) $(SECCOMP) $(patsubst %,common/%.c,\
+	kernel/cgroup kernel/psi_resource protocol/grant_counters protocol/grant_request protocol/pins system/files \
+	system/log system/options system/pass_fd text/escape)
 $(B)/bourdon-grant: private LIBS = -lcap-ng
 $(B)/bourdon-grant: $(call objects,$(GRANT_SOURCES))
 	$(link)
@@ -64,15 +66,8 @@ $(B)/bourdon-grant: $(call objects,$(GRANT_SOURCES))
 $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 	$(link)
 
-# `bourdon symbolize` reads debug files as bourdond does: in a process without any other rights.
-SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
-# `bourdon symbolize` and `bourdon db merge` write stacks as bourdond does; merge converts older databases, too. `bourdon db
-# compact` removes what is not used as bourdond does, and `check` knows the columns of verdicts.
-TREE := $(patsubst %,consumer/store/%.c,incidents machine migrate retention stack_hash stack_tree store_verdict stored_json) consumer/sql/sql.c consumer/sql/sql_files.c
-# `bourdon threads` finds units in cgroups as bourdond does.
-UNITS_OF_CGROUPS := consumer/rules/cgroup_parts.c
 $(B)/bourdon $(B)/unit $(B)/fuzz_report: private LIBS += -lncursesw -ltinfo -lprotobuf-c
-$(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(TREE) $(UNITS_OF_CGROUPS) $(COMMON)) $(PROTO)
+$(B)/bourdon: $(call objects,report/main.c $(REPORT) $(COMMON)) $(PROTO)
 	$(link)
 
 .PHONY: sbom

@@ -23,9 +23,9 @@
  */
 #define _GNU_SOURCE 1 /* memfd_create() */
 
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -544,7 +544,7 @@ static int print_header(const struct policy *policy, const struct sock_filter *c
 	print_name(policy, true);
 	fputs("_H\n#define BOURDON_POLICY_", stdout);
 	print_name(policy, true);
-	fputs("_H\n\n#include \"common/seccomp.h\"\n\nstatic const struct sock_filter ", stdout);
+	fputs("_H\n\n#include \"common/confine/seccomp.h\"\n\nstatic const struct sock_filter ", stdout);
 	print_name(policy, false);
 	fputs("_code[] = {\n", stdout);
 	for (size_t i = 0; i < count; i++)
@@ -635,7 +635,7 @@ int main(int argc, char **argv)
 	const struct command_spec command = {
 		"compile_seccomp",
 		"[--arch NAME] [--log] NAME < NAME.seccomp > NAME.h",
-		"Compiles a system-call policy into C: NAME_policy, of common/seccomp.h.",
+		"Compiles a system-call policy into C: NAME_policy, of common/confine/seccomp.h.",
 		"compile_seccomp bourdond < policy/bourdond.seccomp > build/policy/bourdond.h",
 		options,
 		ARRAY_SIZE(options)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/command.h"
 
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "report/subcommand.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "report/context/subcommand.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* bourdon reads the captures. It needs no privilege except reading the database, and trusts nothing in it. */
-#include "common/log.h"
-#include "consumer/sql/sql_files.h"
+#include "common/sql/sql_files.h"
+#include "common/system/log.h"
 #include "report/command.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * abi/base.h has what all parts of common/abi.h build on. They use fixed-width types only; padding is explicit and
+ * abi/base.h has what all parts of common/abi/abi.h build on. They use fixed-width types only; padding is explicit and
  * zeroed; every record begins with its type and size. Any change raises BOURDON_ABI and adds a line to this history:
  *
  *   1  targets, on-CPU sample rings, process events, error records, task and mapping iterators

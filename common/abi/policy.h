@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* abi/policy.h defines root's limits, which the loader puts into a map: a part of common/abi.h. */
+/* abi/policy.h defines root's limits, which the loader puts into a map: a part of common/abi/abi.h. */
 #ifndef BOURDON_ABI_POLICY_H
 #define BOURDON_ABI_POLICY_H
 

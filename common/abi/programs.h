@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* abi/programs.h defines what the programs tell of themselves: a part of common/abi.h. */
+/* abi/programs.h defines what the programs tell of themselves: a part of common/abi/abi.h. */
 #ifndef BOURDON_ABI_PROGRAMS_H
 #define BOURDON_ABI_PROGRAMS_H
 

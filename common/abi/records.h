@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* abi/records.h defines what iterators and rings tell one by one: a part of common/abi.h. */
+/* abi/records.h defines what iterators and rings tell one by one: a part of common/abi/abi.h. */
 #ifndef BOURDON_ABI_RECORDS_H
 #define BOURDON_ABI_RECORDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* abi/samples.h defines samples and intervals off CPU: a part of common/abi.h. */
+/* abi/samples.h defines samples and intervals off CPU: a part of common/abi/abi.h. */
 #ifndef BOURDON_ABI_SAMPLES_H
 #define BOURDON_ABI_SAMPLES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* abi/sums.h defines what the programs sum up: a part of common/abi.h. */
+/* abi/sums.h defines what the programs sum up: a part of common/abi/abi.h. */
 #ifndef BOURDON_ABI_SUMS_H
 #define BOURDON_ABI_SUMS_H
 

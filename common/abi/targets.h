@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* abi/targets.h defines whom the programs sample, what the consumer tells them, and what they tell of processes: a part of common/abi.h. */
+/* abi/targets.h defines whom the programs sample, what the consumer tells them, and what they tell of processes: a part of common/abi/abi.h. */
 #ifndef BOURDON_ABI_TARGETS_H
 #define BOURDON_ABI_TARGETS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* abi/unwind.h defines how user stacks are unwound: a part of common/abi.h. */
+/* abi/unwind.h defines how user stacks are unwound: a part of common/abi/abi.h. */
 #ifndef BOURDON_ABI_UNWIND_H
 #define BOURDON_ABI_UNWIND_H
 

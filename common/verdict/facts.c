@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "common/array.h"
-#include "common/cleanup.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
 #include "common/verdict/verdict.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/verdict/line.h"
 
-#include "common/format.h"
+#include "common/text/format.h"
 
 #include <stdarg.h>
 #include <stdio.h>

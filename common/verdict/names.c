@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/verdict/verdict.h"
 
-#include "common/optional_text.h"
+#include "common/base/optional_text.h"
 
 const char *const account_names[ACCOUNTS] = { ACCOUNT_NAMES };
 

@@ -6,7 +6,7 @@
 #ifndef BOURDON_VERDICT_ROLES_H
 #define BOURDON_VERDICT_ROLES_H
 
-#include "common/abi.h"
+#include "common/abi/abi.h"
 
 /* By ACCOUNT_*. */
 extern const char *const account_names[ACCOUNTS];

@@ -12,7 +12,7 @@
 #ifndef BOURDON_VERDICT_VERDICT_H
 #define BOURDON_VERDICT_VERDICT_H
 
-#include "common/psi_resource.h"
+#include "common/kernel/psi_resource.h"
 #include "common/verdict/disk.h"
 #include "common/verdict/roles.h"
 

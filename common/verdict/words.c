@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "common/cleanup.h"
-#include "common/format.h"
-#include "common/plural.h"
+#include "common/base/cleanup.h"
+#include "common/text/format.h"
+#include "common/text/plural.h"
 #include "common/verdict/line.h"
 #include "common/verdict/sums.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/accounts.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/shared_text.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/base/shared_text.h"
+#include "common/kernel/cgroup_parts.h"
+#include "consumer/host/iterator_stream.h"
 #include "consumer/process/map_elements.h"
-#include "consumer/rules/cgroup_parts.h"
-#include "consumer/target/iterator_stream.h"
 
 #include <errno.h>
 #include <limits.h>

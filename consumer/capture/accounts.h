@@ -7,8 +7,8 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_ACCOUNTS_H
 #define BOURDON_CONSUMER_CAPTURE_ACCOUNTS_H
 
-#include "common/abi.h"
-#include "common/hash_index.h"
+#include "common/abi/abi.h"
+#include "common/base/hash_index.h"
 #include "consumer/process/kernel_objects.h"
 
 #include <stdbool.h>

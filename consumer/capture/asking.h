@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_ASKING_H
 #define BOURDON_CONSUMER_CAPTURE_ASKING_H
 
-#include "common/capture_request.h"
+#include "common/protocol/capture_request.h"
 #include "consumer/process/shares.h"
 #include "consumer/rules/rules.h"
 

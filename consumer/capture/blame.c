@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/blame.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/numbers.h"
-#include "common/optional_text.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/base/numbers.h"
+#include "common/base/optional_text.h"
 #include "common/verdict/disk.h"
 
 #include <string.h>

@@ -17,9 +17,9 @@
 #include "consumer/capture/stacks.h"
 #include "consumer/capture/thread_states.h"
 #include "consumer/capture/wakes.h"
+#include "consumer/host/looks.h"
 #include "consumer/rules/rules.h"
 #include "consumer/rules/trigger_mode.h"
-#include "consumer/target/looks.h"
 
 /*
  * The reasons of the loss ledger. Counts marked "meanwhile" are those of the whole host during the capture.

@@ -7,8 +7,8 @@
 #define BOURDON_CONSUMER_CAPTURE_CAPTURE_SCOPE_H
 
 #include "consumer/capture/capture.h"
-#include "consumer/target/cgroups.h"
-#include "consumer/target/targets.h"
+#include "consumer/host/cgroups.h"
+#include "consumer/host/targets.h"
 
 struct capture_scope {
 	const struct targets *targets;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/capture_usage.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/numbers.h"
-#include "common/shared_text.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/numbers.h"
+#include "common/base/shared_text.h"
 
 #include <string.h>
 

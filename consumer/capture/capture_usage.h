@@ -10,7 +10,7 @@
 #include "consumer/capture/kill_rows.h"
 #include "consumer/capture/machine_bytes.h"
 #include "consumer/capture/machine_time.h"
-#include "consumer/target/usage.h"
+#include "consumer/host/usage.h"
 
 enum usage_role { USAGE_TARGET, USAGE_OTHER, USAGE_KERNEL, USAGE_REST, USAGE_ROLES };
 extern const char *const usage_role_names[USAGE_ROLES];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/cgroup_memory.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/files.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/files.h"
 
 #include <inttypes.h>
 #include <limits.h>

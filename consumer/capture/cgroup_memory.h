@@ -10,7 +10,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_CGROUP_MEMORY_H
 #define BOURDON_CONSUMER_CAPTURE_CGROUP_MEMORY_H
 
-#include "consumer/target/usage.h"
+#include "consumer/host/usage.h"
 
 #include <stdbool.h>
 #include <stdint.h>

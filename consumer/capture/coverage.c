@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/coverage.h"
 
-#include "common/cleanup.h"
-#include "common/cpus.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/cpus.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/interrupt_time.h"
 
-#include "common/cleanup.h"
-#include "common/numbers.h"
+#include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 
 #include <errno.h>
 #include <stdlib.h>

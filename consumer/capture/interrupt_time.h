@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_INTERRUPT_TIME_H
 #define BOURDON_CONSUMER_CAPTURE_INTERRUPT_TIME_H
 
-#include "consumer/target/interrupts.h"
+#include "consumer/host/interrupts.h"
 
 #include <stdbool.h>
 #include <stddef.h>

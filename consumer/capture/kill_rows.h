@@ -3,7 +3,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_KILL_ROWS_H
 #define BOURDON_CONSUMER_CAPTURE_KILL_ROWS_H
 
-#include "consumer/target/kills.h"
+#include "consumer/host/kills.h"
 
 #include <stdbool.h>
 #include <stddef.h>

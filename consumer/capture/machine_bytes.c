@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/machine_bytes.h"
 
-#include "common/numbers.h"
+#include "common/base/numbers.h"
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/machine_time.h"
 
-#include "common/abi.h"
-#include "common/numbers.h"
+#include "common/abi/abi.h"
+#include "common/base/numbers.h"
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_MACHINE_TIME_H
 #define BOURDON_CONSUMER_CAPTURE_MACHINE_TIME_H
 
-#include "consumer/target/cpu_times.h"
+#include "consumer/host/cpu_times.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/onset.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 
 /* Of history: longer ones are not looked at. */
 #define SECONDS_MAX 3600U

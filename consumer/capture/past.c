@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/past.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <errno.h>
 #include <lz4.h>

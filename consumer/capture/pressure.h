@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_PRESSURE_H
 #define BOURDON_CONSUMER_CAPTURE_PRESSURE_H
 
-#include "common/psi.h"
+#include "common/kernel/psi.h"
 
 /* The last scope has no files: it is PSI's formula applied to the targets alone. */
 enum pressure_scope { PRESSURE_SYSTEM, PRESSURE_CGROUP, PRESSURE_TARGETS, PRESSURE_SCOPES };

@@ -7,7 +7,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_RING_H
 #define BOURDON_CONSUMER_CAPTURE_RING_H
 
-#include "common/abi.h"
+#include "common/abi/abi.h"
 
 #include <stdbool.h>
 #include <stdint.h>

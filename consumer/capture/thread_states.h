@@ -6,8 +6,8 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_THREAD_STATES_H
 #define BOURDON_CONSUMER_CAPTURE_THREAD_STATES_H
 
-#include "common/abi.h"
-#include "common/hash_index.h"
+#include "common/abi/abi.h"
+#include "common/base/hash_index.h"
 
 #include <stdbool.h>
 #include <stdint.h>

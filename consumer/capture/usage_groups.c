@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/usage_groups.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "consumer/rules/cgroup_parts.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/cgroup_parts.h"
 
 #include <string.h>
 

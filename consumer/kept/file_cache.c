@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/kept/file_cache.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/version.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/version.h"
+#include "common/sql/sql.h"
+#include "common/system/log.h"
 #include "consumer/process/heap.h"
-#include "consumer/sql/sql.h"
 
 #include <nettle/sha2.h>
 #include <string.h>

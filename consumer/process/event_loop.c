@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/process/event_loop.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
 
 #include <signal.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/process/heap.h"
 
-#include "common/cleanup.h"
-#include "common/log.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
 
 #include <errno.h>
 #include <malloc.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/process/kernel_objects.h"
 
-#include "common/cleanup.h"
-#include "common/files.h"
-#include "common/log.h"
-#include "common/version.h"
+#include "common/base/cleanup.h"
+#include "common/base/version.h"
+#include "common/system/files.h"
+#include "common/system/log.h"
 
 #include <bpf/bpf.h>
 #include <fcntl.h>

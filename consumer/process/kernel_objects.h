@@ -6,10 +6,10 @@
 #ifndef BOURDON_CONSUMER_PROCESS_KERNEL_OBJECTS_H
 #define BOURDON_CONSUMER_PROCESS_KERNEL_OBJECTS_H
 
-#include "common/abi.h"
-#include "common/manifest.h"
-#include "common/pins.h"
-#include "common/policy.h"
+#include "common/abi/abi.h"
+#include "common/policy/policy.h"
+#include "common/protocol/manifest.h"
+#include "common/protocol/pins.h"
 
 /* Of an element; 0: a ring buffer. */
 struct map_bytes {

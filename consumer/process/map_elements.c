@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/process/map_elements.h"
 
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/process/notify.h"
 
-#include "common/cleanup.h"
-#include "common/escape.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/plural.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
+#include "common/text/escape.h"
+#include "common/text/plural.h"
 
 #include <limits.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/process/own_usage.h"
 
-#include "common/cgroup.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/kernel/cgroup.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

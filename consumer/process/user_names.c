@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/process/user_names.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
 
 #include <pwd.h>
 #include <stdio.h>

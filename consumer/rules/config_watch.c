@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/rules/config_watch.h"
 
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 
 #include <libgen.h>
 #include <string.h>

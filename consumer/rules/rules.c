@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/rules/rules.h"
 
-#include "common/cleanup.h"
-#include "common/optional_text.h"
-#include "common/units.h"
-#include "consumer/rules/cgroup_parts.h"
+#include "common/base/cleanup.h"
+#include "common/base/optional_text.h"
+#include "common/kernel/cgroup_parts.h"
+#include "common/text/units.h"
 
 #include <fnmatch.h>
 #include <limits.h>

@@ -5,9 +5,9 @@
 #ifndef BOURDON_CONSUMER_RULES_RULES_H
 #define BOURDON_CONSUMER_RULES_RULES_H
 
-#include "common/comm_trie.h"
-#include "common/ini.h"
-#include "common/psi.h"
+#include "common/kernel/psi.h"
+#include "common/policy/comm_trie.h"
+#include "common/system/ini.h"
 
 #include <stdbool.h>
 #include <stdint.h>

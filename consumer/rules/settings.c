@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/rules/settings.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/grant_request.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/pins.h"
-#include "common/units.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/grant_request.h"
+#include "common/protocol/pins.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
+#include "common/text/units.h"
 
 #include <string.h>
 #include <sys/stat.h>

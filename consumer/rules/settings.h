@@ -5,7 +5,7 @@
 #ifndef BOURDON_CONSUMER_RULES_SETTINGS_H
 #define BOURDON_CONSUMER_RULES_SETTINGS_H
 
-#include "common/ini.h"
+#include "common/system/ini.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,7 +54,7 @@ const char *settings_directory_of(const char *file, char into[INI_LINE_BYTES + 1
 /* The shortest time from one baseline of a rule to the next. */
 #define BASELINE_NS_MIN 10000000000UL
 
-/* Parses the command line. Returns OPTIONS_RUN (common/options.h) or an exit status. */
+/* Parses the command line. Returns OPTIONS_RUN (common/system/options.h) or an exit status. */
 int settings_parse(struct settings *ret_settings, int count, char **words);
 
 /*

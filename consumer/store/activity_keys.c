@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/activity_keys.h"
 
-#include "common/array.h"
-#include "consumer/rules/cgroup_parts.h"
+#include "common/base/array.h"
+#include "common/kernel/cgroup_parts.h"
 
 #include <inttypes.h>
 #include <limits.h>

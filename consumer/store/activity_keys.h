@@ -6,8 +6,8 @@
 #ifndef BOURDON_CONSUMER_STORE_ACTIVITY_KEYS_H
 #define BOURDON_CONSUMER_STORE_ACTIVITY_KEYS_H
 
-#include "common/hash_index.h"
-#include "consumer/sql/sql.h"
+#include "common/base/hash_index.h"
+#include "common/sql/sql.h"
 #include "consumer/store/activity_rows.h"
 
 #define ACTIVITY_KEYS_REMEMBERED 16384U

@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_STORE_ACTIVITY_RETENTION_H
 #define BOURDON_CONSUMER_STORE_ACTIVITY_RETENTION_H
 
-#include "consumer/sql/sql.h"
+#include "common/sql/sql.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/activity_rows.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 #ifndef BOURDON_CONSUMER_STORE_ACTIVITY_ROWS_H
 #define BOURDON_CONSUMER_STORE_ACTIVITY_ROWS_H
 
-#include "common/call_name.h"
+#include "common/text/call_name.h"
+#include "consumer/host/activity_minute.h"
 #include "consumer/symbols/kernel_symbols.h"
-#include "consumer/target/activity_minute.h"
 
 /* A row of activity_key; NULL and -1 as there NULL. */
 struct activity_words {

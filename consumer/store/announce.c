@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/announce.h"
 
-#include "common/cleanup.h"
-#include "common/escape.h"
-#include "common/escape_name.h"
-#include "common/plural.h"
-#include "consumer/rules/cgroup_parts.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/cgroup_parts.h"
+#include "common/text/escape.h"
+#include "common/text/escape_name.h"
+#include "common/text/plural.h"
 #include "consumer/store/publish.h"
 
 #include <inttypes.h>

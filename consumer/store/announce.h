@@ -7,10 +7,10 @@
 #ifndef BOURDON_CONSUMER_STORE_ANNOUNCE_H
 #define BOURDON_CONSUMER_STORE_ANNOUNCE_H
 
-#include "common/log.h"
+#include "common/store/store_verdict.h"
+#include "common/system/log.h"
 #include "consumer/capture/capture.h"
 #include "consumer/process/journal.h"
-#include "consumer/store/store_verdict.h"
 
 /* systemd/bourdon.catalog.in has their texts. */
 #define ANNOUNCE_CAPTURED "9f8b8a2aec894c2ba7be965f985b1066"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/live_text.h"
 
-#include "common/cleanup.h"
-#include "common/hash.h"
-#include "common/live_line.h"
+#include "common/base/cleanup.h"
+#include "common/base/hash.h"
+#include "common/protocol/live_line.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/metrics.h"
 
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
+#include "common/store/schema.h"
 #include "consumer/store/publish.h"
 #include "consumer/store/store.h"
 

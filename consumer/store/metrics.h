@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_STORE_METRICS_H
 #define BOURDON_CONSUMER_STORE_METRICS_H
 
-#include "common/log.h"
+#include "common/system/log.h"
 #include "common/verdict/verdict.h"
 #include "consumer/capture/capture.h"
 #include "consumer/process/own_counters.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/metrics_text.h"
 
-#include "common/cleanup.h"
-#include "common/escape_name.h"
-#include "common/version.h"
+#include "common/base/cleanup.h"
+#include "common/base/version.h"
+#include "common/text/escape_name.h"
 
 #include <inttypes.h>
 

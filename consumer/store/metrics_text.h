@@ -6,11 +6,11 @@
 #ifndef BOURDON_CONSUMER_STORE_METRICS_TEXT_H
 #define BOURDON_CONSUMER_STORE_METRICS_TEXT_H
 
-#include "common/psi.h"
+#include "common/kernel/psi.h"
 #include "consumer/capture/capture.h"
+#include "consumer/host/program_costs.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/process/own_usage.h"
-#include "consumer/target/program_costs.h"
 
 /* Captures of one rule, resource and verdict. */
 struct metrics_series {

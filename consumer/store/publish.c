@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/publish.h"
 
-#include "common/cleanup.h"
-#include "common/file_replace.h"
+#include "common/base/cleanup.h"
+#include "common/system/file_replace.h"
 
 #include <fcntl.h>
 #include <limits.h>

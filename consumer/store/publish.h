@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * publish.h puts a file in its place in one step, for readers that may look at any time: metrics, and what the hook is told. Unlike
- * common/file_replace.h it makes only system calls that the confined daemon may make, and waits for no disk: after a crash
+ * common/system/file_replace.h it makes only system calls that the confined daemon may make, and waits for no disk: after a crash
  * of the host the file is written anew.
  */
 #ifndef BOURDON_CONSUMER_STORE_PUBLISH_H

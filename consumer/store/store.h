@@ -6,17 +6,15 @@
 #ifndef BOURDON_CONSUMER_STORE_STORE_H
 #define BOURDON_CONSUMER_STORE_STORE_H
 
-#include "common/manifest.h"
+#include "common/protocol/manifest.h"
+#include "common/store/store_verdict.h"
 #include "consumer/capture/capture.h"
-#include "consumer/store/store_verdict.h"
+#include "consumer/host/activity_minute.h"
 #include "consumer/symbols/kernel_symbols.h"
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/naming.h"
-#include "consumer/target/activity_minute.h"
 
 #include <stdatomic.h>
-
-#define DATABASE_FILE "bourdon.db"
 
 struct store;
 

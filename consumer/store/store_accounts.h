@@ -5,8 +5,8 @@
 #ifndef BOURDON_CONSUMER_STORE_STORE_ACCOUNTS_H
 #define BOURDON_CONSUMER_STORE_STORE_ACCOUNTS_H
 
+#include "common/sql/sql.h"
 #include "consumer/capture/capture.h"
-#include "consumer/sql/sql.h"
 #include "consumer/symbols/resolved.h"
 
 /* Each is made when its first row is written. */

@@ -5,7 +5,7 @@
 #ifndef BOURDON_CONSUMER_STORE_STORE_ACTIVITY_H
 #define BOURDON_CONSUMER_STORE_STORE_ACTIVITY_H
 
-#include "consumer/sql/sql.h"
+#include "common/sql/sql.h"
 #include "consumer/store/activity_keys.h"
 #include "consumer/store/activity_rows.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/store_capture.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/store/incidents.h"
+#include "common/store/sample_row.h"
 #include "consumer/capture/onset.h"
-#include "consumer/store/incidents.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -52,11 +53,14 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 {
 	const struct asking *asking = trigger->asking;
 	bool fired = capture_was_triggered(trigger), is_pressure = capture_is_of_pressure(trigger);
+	const char *resource = is_pressure ? psi_resource_names[trigger->psi.resource] : NULL;
 	int64_t onset_at = trigger_onset_at(trigger);
 	sqlite3_stmt *statement = NULL;
 	sqlite3_int64 capture_id = 0;
 	int64_t incident_id = 0;
-	int result = fired ? incidents_find(sql, run_id, trigger, &incident_id) : 0;
+	int result = fired ? incidents_find(sql, run_id, trigger->incident, trigger->triggered_at, resource,
+					    &incident_id)
+			   : 0;
 
 	if (!result)
 		result = sql_insert(
@@ -64,8 +68,7 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 			SQL_COLUMNS(SQL_NUMBER(run_id, run_id),
 				    SQL_NUMBER_IF(rule_id, trigger->rule_id, trigger->rule_id),
 				    SQL_TEXT(rule, asking ? NULL : trigger->rule),
-				    SQL_TEXT(resource,
-					     is_pressure ? psi_resource_names[trigger->psi.resource] : NULL),
+				    SQL_TEXT(resource, resource),
 				    SQL_TEXT(kind, is_pressure ? psi_kind_names[trigger->psi.kind] : NULL),
 				    SQL_NUMBER_IF(stall_us, is_pressure, trigger->psi.stall_us),
 				    SQL_NUMBER_IF(window_us, is_pressure, trigger->psi.window_us),

@@ -5,13 +5,13 @@
 #ifndef BOURDON_CONSUMER_STORE_STORE_CAPTURE_H
 #define BOURDON_CONSUMER_STORE_STORE_CAPTURE_H
 
+#include "common/sql/sql.h"
+#include "common/store/stack_tree.h"
+#include "common/store/store_verdict.h"
 #include "consumer/capture/capture.h"
-#include "consumer/sql/sql.h"
-#include "consumer/store/stack_tree.h"
 #include "consumer/store/store_accounts.h"
 #include "consumer/store/store_thread_states.h"
 #include "consumer/store/store_usage.h"
-#include "consumer/store/store_verdict.h"
 #include "consumer/store/store_wakes.h"
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/resolved.h"
@@ -27,20 +27,6 @@ struct capture_statements {
 	struct thread_states_statements thread_states;
 	struct accounts_statements accounts;
 };
-
-/* The times of a row of sample_row, as the view sample has them. */
-#define SAMPLE_ROW_TIMES "'[[' || replace(times, ' ', '],[') || ']]'"
-
-/*
- * Follows the values of a row for sample_row: if there is such a row, they are added to it. Weights that follow from the
- * number of samples are NULL, and so is their sum.
- */
-#define SAMPLE_ROW_SUM                                                                                           \
-	"ON CONFLICT DO UPDATE SET samples = samples + excluded.samples, weight_ns = iif(weight_ns IS NULL AND " \
-	"excluded.weight_ns IS NULL, NULL, ifnull(weight_ns, samples * " SAMPLE_PERIOD_NS                        \
-	") + ifnull(excluded.weight_ns, excluded.samples * " SAMPLE_PERIOD_NS                                    \
-	")), times = ifnull(times || ' ' || excluded.times, ifnull(times, excluded.times))"
-#define SAMPLE_PERIOD_NS "(SELECT 1000000000 / hz FROM capture c WHERE c.capture_id = excluded.capture_id)"
 
 /* Returns 0 or -errno, as all functions of sql.h do. The statements were zeroed. */
 int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statements);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/store_frames.h"
 
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef BOURDON_CONSUMER_STORE_STORE_FRAMES_H
 #define BOURDON_CONSUMER_STORE_STORE_FRAMES_H
 
-#include "consumer/sql/sql.h"
+#include "common/sql/sql.h"
 #include "consumer/symbols/naming.h"
 
 /* Returns 0 or -errno, as all functions of sql.h do. */

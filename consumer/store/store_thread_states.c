@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/store_thread_states.h"
 
-#include "common/call_name.h"
+#include "common/text/call_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #ifndef BOURDON_CONSUMER_STORE_STORE_THREAD_STATES_H
 #define BOURDON_CONSUMER_STORE_STORE_THREAD_STATES_H
 
+#include "common/sql/sql.h"
 #include "consumer/capture/capture.h"
-#include "consumer/sql/sql.h"
 #include "consumer/store/store_wakes.h"
 
 /* Each is made when its first row is written. */

@@ -6,9 +6,9 @@
 #ifndef BOURDON_CONSUMER_STORE_STORE_THREADS_H
 #define BOURDON_CONSUMER_STORE_STORE_THREADS_H
 
-#include "common/hash_index.h"
+#include "common/base/hash_index.h"
+#include "common/sql/sql.h"
 #include "consumer/capture/capture.h"
-#include "consumer/sql/sql.h"
 
 /* Zeroed before its first use; freed by store_threads_free(). */
 struct store_threads {

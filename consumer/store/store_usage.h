@@ -6,8 +6,8 @@
 #ifndef BOURDON_CONSUMER_STORE_STORE_USAGE_H
 #define BOURDON_CONSUMER_STORE_STORE_USAGE_H
 
+#include "common/sql/sql.h"
 #include "consumer/capture/capture.h"
-#include "consumer/sql/sql.h"
 #include "consumer/symbols/mappings.h"
 
 /* Each is made when its first row is written. */

@@ -5,9 +5,9 @@
 #ifndef BOURDON_CONSUMER_STORE_STORE_WAKES_H
 #define BOURDON_CONSUMER_STORE_STORE_WAKES_H
 
+#include "common/sql/sql.h"
+#include "common/store/stack_tree.h"
 #include "consumer/capture/capture.h"
-#include "consumer/sql/sql.h"
-#include "consumer/store/stack_tree.h"
 #include "consumer/store/store_threads.h"
 
 /* Each is made when its first row is written. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/cpu_budget.h"
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 /* What is saved up: the time of so many seconds. */
 #define SAVED_S 20U

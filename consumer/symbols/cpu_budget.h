@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_CPU_BUDGET_H
 #define BOURDON_CONSUMER_SYMBOLS_CPU_BUDGET_H
 
-#include "consumer/symbolizer/spawner.h"
+#include "common/symbolizer/spawner.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/file_grant.h"
 
-#include "common/cleanup.h"
-#include "common/pass_fd.h"
+#include "common/base/cleanup.h"
+#include "common/system/pass_fd.h"
 #include "consumer/watch/grant_client.h"
 
 int file_grant_ask(const char *socket_path, const struct grant_request *request, uint64_t deadline_ns)

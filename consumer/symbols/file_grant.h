@@ -3,7 +3,7 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_FILE_GRANT_H
 #define BOURDON_CONSUMER_SYMBOLS_FILE_GRANT_H
 
-#include "common/grant_request.h"
+#include "common/protocol/grant_request.h"
 
 #include <stdint.h>
 

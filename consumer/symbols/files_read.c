@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/files_read.h"
 
-#include "common/files.h"
+#include "common/system/files.h"
 
 void files_read_note(struct files_read *read, const struct stat *file)
 {

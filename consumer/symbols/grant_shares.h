@@ -9,7 +9,7 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_GRANT_SHARES_H
 #define BOURDON_CONSUMER_SYMBOLS_GRANT_SHARES_H
 
-#include "common/grant_limits.h"
+#include "common/protocol/grant_limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>

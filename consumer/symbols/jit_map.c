@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/jit_map.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/grant_request.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/grant_request.h"
 
 #include <fcntl.h>
 #include <limits.h>

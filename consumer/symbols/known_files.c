@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/known_files.h"
 
-#include "common/array.h"
-#include "common/hash_index.h"
-#include "common/hexadecimal.h"
-#include "consumer/symbolizer/protocol.h"
+#include "common/base/array.h"
+#include "common/base/hash_index.h"
+#include "common/symbolizer/protocol.h"
+#include "common/text/hexadecimal.h"
 
 #include <string.h>
 

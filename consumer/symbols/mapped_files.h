@@ -8,7 +8,7 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_MAPPED_FILES_H
 #define BOURDON_CONSUMER_SYMBOLS_MAPPED_FILES_H
 
-#include "common/log.h"
+#include "common/system/log.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/symbols/grant_shares.h"
 #include "consumer/symbols/held_files.h"

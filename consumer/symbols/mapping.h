@@ -3,7 +3,7 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_MAPPING_H
 #define BOURDON_CONSUMER_SYMBOLS_MAPPING_H
 
-#include "common/abi.h"
+#include "common/abi/abi.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/mapping_reader.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/thread.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/thread.h"
 
 #include <pthread.h>
 #include <stdbool.h>

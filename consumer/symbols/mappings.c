@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/mappings.h"
 
-#include "common/array.h"
-#include "common/clock.h"
-#include "common/hash_index.h"
-#include "common/process_index.h"
+#include "common/base/array.h"
+#include "common/base/clock.h"
+#include "common/base/hash_index.h"
+#include "common/base/process_index.h"
 #include "consumer/symbols/mapping_history.h"
 #include "consumer/symbols/user_shares.h"
 

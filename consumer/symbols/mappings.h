@@ -7,7 +7,7 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_MAPPINGS_H
 #define BOURDON_CONSUMER_SYMBOLS_MAPPINGS_H
 
-#include "common/abi.h"
+#include "common/abi/abi.h"
 #include "consumer/symbols/mapping.h"
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/name_cache.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/hash.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/base/hash.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/name_index.h"
 
-#include "common/array.h"
-#include "common/hash_index.h"
+#include "common/base/array.h"
+#include "common/base/hash_index.h"
 
 #include <string.h>
 

@@ -7,9 +7,9 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_NAME_INDEX_H
 #define BOURDON_CONSUMER_SYMBOLS_NAME_INDEX_H
 
-#include "common/hexadecimal.h"
+#include "common/symbolizer/protocol.h"
+#include "common/text/hexadecimal.h"
 #include "consumer/kept/file_cache.h"
-#include "consumer/symbolizer/protocol.h"
 #include "consumer/symbols/frame_name.h"
 
 /* Spans, frames and text of one file. Beyond, the index begins anew, once between reading and writing it. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/process_runtime.h"
 
-#include "common/cleanup.h"
-#include "common/plural.h"
-#include "consumer/symbolizer/runtime_sign.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/runtime_sign.h"
+#include "common/text/plural.h"
 
 #include <ctype.h>
 #include <stdio.h>

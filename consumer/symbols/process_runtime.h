@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * process_runtime.h judges which language's runtime a process is, by the files that it maps: by their content
- * (consumer/symbolizer/runtime_sign.h), and by their names only where the content could not be read.
+ * (common/symbolizer/runtime_sign.h), and by their names only where the content could not be read.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_PROCESS_RUNTIME_H
 #define BOURDON_CONSUMER_SYMBOLS_PROCESS_RUNTIME_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/resolve.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 
 #include <inttypes.h>
 #include <string.h>

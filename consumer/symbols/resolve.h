@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_RESOLVE_H
 #define BOURDON_CONSUMER_SYMBOLS_RESOLVE_H
 
-#include "common/manifest.h"
+#include "common/protocol/manifest.h"
 #include "consumer/capture/capture.h"
 #include "consumer/symbols/kernel_symbols.h"
 #include "consumer/symbols/mappings.h"

@@ -6,9 +6,9 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_RESOLVED_H
 #define BOURDON_CONSUMER_SYMBOLS_RESOLVED_H
 
-#include "common/hash_index.h"
-#include "common/hexadecimal.h"
-#include "consumer/symbolizer/protocol.h"
+#include "common/base/hash_index.h"
+#include "common/symbolizer/protocol.h"
+#include "common/text/hexadecimal.h"
 #include "consumer/symbols/mapped_files.h"
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/supervisor.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "consumer/symbolizer/spawner.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/symbolizer/spawner.h"
+#include "common/system/log.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_USER_SHARES_H
 #define BOURDON_CONSUMER_SYMBOLS_USER_SHARES_H
 
-#include "common/hash_index.h"
+#include "common/base/hash_index.h"
 
 #include <stdint.h>
 

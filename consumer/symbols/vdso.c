@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/vdso.h"
 
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 
 #include <elf.h>
 #include <errno.h>

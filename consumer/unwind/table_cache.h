@@ -3,8 +3,8 @@
 #ifndef BOURDON_CONSUMER_UNWIND_TABLE_CACHE_H
 #define BOURDON_CONSUMER_UNWIND_TABLE_CACHE_H
 
+#include "common/symbolizer/table_stream.h"
 #include "consumer/kept/file_cache.h"
-#include "consumer/symbolizer/table_stream.h"
 
 /* Returns 0 or -ENOMEM. */
 int table_cache_add_message(struct kept_bytes *table, const struct table_message *message, size_t bytes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/unwind/table_workers.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/pass_fd.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/pass_fd.h"
 #include "consumer/symbols/files_read.h"
 
 #include <errno.h>

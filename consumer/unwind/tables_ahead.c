@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/unwind/tables_ahead.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/plural.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/text/plural.h"
 #include "consumer/symbols/mapped_files.h"
 #include "consumer/unwind/table_workers.h"
 

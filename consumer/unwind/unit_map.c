@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/unwind/unit_map.h"
 
-#include "common/array.h"
-#include "common/clock.h"
+#include "common/base/array.h"
+#include "common/base/clock.h"
 
 #include <stdbool.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/unwind/unwind_layouts.h"
 
-#include "common/array.h"
-#include "common/clock.h"
-#include "common/hash_index.h"
+#include "common/base/array.h"
+#include "common/base/clock.h"
+#include "common/base/hash_index.h"
 #include "consumer/unwind/unit_map.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef BOURDON_CONSUMER_UNWIND_UNWIND_LAYOUTS_H
 #define BOURDON_CONSUMER_UNWIND_UNWIND_LAYOUTS_H
 
-#include "common/abi.h"
+#include "common/abi/abi.h"
 #include "consumer/unwind/unwind_maps.h"
 
 #include <nettle/sha2.h>

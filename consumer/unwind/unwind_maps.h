@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_UNWIND_UNWIND_MAPS_H
 #define BOURDON_CONSUMER_UNWIND_UNWIND_MAPS_H
 
-#include "common/pins.h"
+#include "common/protocol/pins.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
 #ifndef BOURDON_CONSUMER_UNWIND_UNWIND_MODULE_H
 #define BOURDON_CONSUMER_UNWIND_UNWIND_MODULE_H
 
-#include "common/hash_index.h"
-#include "common/log.h"
+#include "common/base/hash_index.h"
+#include "common/system/log.h"
 #include "consumer/symbols/user_shares.h"
 #include "consumer/unwind/table_cache.h"
 #include "consumer/unwind/table_workers.h"

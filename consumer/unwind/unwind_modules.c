@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/unwind/unwind_modules.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "consumer/symbolizer/runtime_sign.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/symbolizer/runtime_sign.h"
 #include "consumer/symbols/vdso.h"
 #include "consumer/unwind/unwind_module.h"
 #include "consumer/unwind/unwind_room.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/unwind/unwind_space.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "consumer/symbolizer/runtime_sign.h"
-#include "consumer/symbolizer/table_stream.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/symbolizer/runtime_sign.h"
+#include "common/symbolizer/table_stream.h"
 
 #include <string.h>
 

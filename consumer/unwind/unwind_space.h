@@ -6,8 +6,8 @@
 #ifndef BOURDON_CONSUMER_UNWIND_UNWIND_SPACE_H
 #define BOURDON_CONSUMER_UNWIND_UNWIND_SPACE_H
 
-#include "consumer/symbolizer/table_stream.h"
-#include "consumer/symbolizer/unwind_rules.h"
+#include "common/symbolizer/table_stream.h"
+#include "common/symbolizer/unwind_rules.h"
 #include "consumer/unwind/unit_map.h"
 #include "consumer/unwind/unwind_maps.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/unwind/unwind_tables.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/process_index.h"
-#include "consumer/symbolizer/spawner.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/base/process_index.h"
+#include "common/symbolizer/spawner.h"
 #include "consumer/symbols/user_shares.h"
 #include "consumer/unwind/unwind_layouts.h"
 #include "consumer/unwind/unwind_modules.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/watch/closer.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/thread.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/thread.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/watch/grant_client.h"
 
-#include "common/cleanup.h"
-#include "common/pass_fd.h"
+#include "common/base/cleanup.h"
+#include "common/system/pass_fd.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #ifndef BOURDON_CONSUMER_WATCH_GRANT_CLIENT_H
 #define BOURDON_CONSUMER_WATCH_GRANT_CLIENT_H
 
-#include "common/clock.h"
-#include "common/grant_request.h"
+#include "common/base/clock.h"
+#include "common/protocol/grant_request.h"
 
 /*
  * Connects without waiting. Returns the non-blocking connection, or -errno: -EAGAIN when the backlog is full.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/watch/grant_queue.h"
 
-#include "common/cleanup.h"
-#include "common/grant_limits.h"
-#include "common/log.h"
-#include "common/pass_fd.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/grant_limits.h"
+#include "common/system/log.h"
+#include "common/system/pass_fd.h"
 #include "consumer/process/event_source.h"
 #include "consumer/watch/grant_client.h"
 

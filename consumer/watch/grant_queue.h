@@ -7,7 +7,7 @@
 #ifndef BOURDON_CONSUMER_WATCH_GRANT_QUEUE_H
 #define BOURDON_CONSUMER_WATCH_GRANT_QUEUE_H
 
-#include "common/grant_request.h"
+#include "common/protocol/grant_request.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/watch/kill_watches.h"
 
-#include "common/array.h"
+#include "common/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>

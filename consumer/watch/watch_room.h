@@ -11,7 +11,7 @@
 #ifndef BOURDON_CONSUMER_WATCH_WATCH_ROOM_H
 #define BOURDON_CONSUMER_WATCH_WATCH_ROOM_H
 
-#include "common/hash_index.h"
+#include "common/base/hash_index.h"
 #include "consumer/rules/rules.h"
 
 #include <stdbool.h>

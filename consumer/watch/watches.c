@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/watch/watches.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/plural.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/text/plural.h"
 
 #include <limits.h>
 #include <stdarg.h>

@@ -7,9 +7,9 @@
 #ifndef BOURDON_CONSUMER_WATCH_WATCHES_H
 #define BOURDON_CONSUMER_WATCH_WATCHES_H
 
-#include "common/clock.h"
-#include "common/hash_index.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/base/hash_index.h"
+#include "common/system/log.h"
 #include "consumer/watch/grant_queue.h"
 #include "consumer/watch/kill_watches.h"
 #include "consumer/watch/watch.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/grant/grant_arguments.h"
 
-#include "common/cleanup.h"
-#include "common/files.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/pins.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/pins.h"
+#include "common/system/files.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "loader/grant/server.h"
 
-/* Changes what the options name. Returns OPTIONS_RUN (common/options.h) or an exit status. Logs a mistake. */
+/* Changes what the options name. Returns OPTIONS_RUN (common/system/options.h) or an exit status. Logs a mistake. */
 int grant_arguments_parse(int count, char **words, struct grant_settings *settings);
 
 #endif

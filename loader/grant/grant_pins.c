@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/grant/grant_pins.h"
 
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 
 #include <fcntl.h>
 #include <limits.h>

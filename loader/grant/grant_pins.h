@@ -8,7 +8,7 @@
 #ifndef BOURDON_LOADER_GRANT_GRANT_PINS_H
 #define BOURDON_LOADER_GRANT_GRANT_PINS_H
 
-#include "common/pins.h"
+#include "common/protocol/pins.h"
 
 /*
  * Copies the element with this key into `ret_value`, which has `value_bytes` bytes. 0, -ESRCH where there is no such

@@ -3,13 +3,13 @@
  * bourdon-grant: the second privileged program. Its socket unit starts one process for each connection
  * (Accept=yes). It ends within milliseconds, and after 10 s in any case.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/grant_counters.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/pins.h"
-#include "common/seccomp.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/confine/seccomp.h"
+#include "common/protocol/grant_counters.h"
+#include "common/protocol/pins.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "loader/grant/grant_arguments.h"
 #include "policy/bourdon-grant.h"
 

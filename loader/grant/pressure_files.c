@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/grant/pressure_files.h"
 
-#include "common/cgroup.h"
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/cgroup.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

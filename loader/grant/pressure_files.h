@@ -6,7 +6,7 @@
 #ifndef BOURDON_LOADER_GRANT_PRESSURE_FILES_H
 #define BOURDON_LOADER_GRANT_PRESSURE_FILES_H
 
-#include "common/grant_request.h"
+#include "common/protocol/grant_request.h"
 
 #include <stdbool.h>
 

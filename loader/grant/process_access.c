@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/grant/process_access.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/files.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/files.h"
 
 #include <inttypes.h>
 #include <string.h>

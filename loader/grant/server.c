@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/grant/server.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/grant_counters.h"
-#include "common/grant_request.h"
-#include "common/log.h"
-#include "common/pass_fd.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/grant_counters.h"
+#include "common/protocol/grant_request.h"
+#include "common/system/log.h"
+#include "common/system/pass_fd.h"
 #include "loader/grant/pressure_files.h"
 #include "loader/grant/target_files.h"
 

@@ -2,8 +2,8 @@
 #include "loader/grant/target_files.h"
 
 #include "common/abi/targets.h"
-#include "common/cleanup.h"
-#include "common/policy_denial.h"
+#include "common/base/cleanup.h"
+#include "common/policy/policy_denial.h"
 #include "loader/grant/grant_pins.h"
 #include "loader/grant/process_access.h"
 

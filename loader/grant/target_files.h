@@ -9,7 +9,7 @@
 #ifndef BOURDON_LOADER_GRANT_TARGET_FILES_H
 #define BOURDON_LOADER_GRANT_TARGET_FILES_H
 
-#include "common/grant_request.h"
+#include "common/protocol/grant_request.h"
 
 /* Needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, and for an ELF file CAP_CHECKPOINT_RESTORE. */
 const char *target_files_open(const char *pin_dir, const struct grant_request *request, int *ret_fd);

@@ -13,7 +13,7 @@ BURNS=${ATTACK_BURNS:-3}    # of the honest target, during the attack
 FLOOD=${ATTACK_FLOOD:-1000} # requests of the compromised daemon, at once
 ATTACKER=65533              # uid
 
-# common/grant_limits.h: what the daemon asks for, and what bourdon-grant answers
+# common/protocol/grant_limits.h: what the daemon asks for, and what bourdon-grant answers
 ASKED_BURST=256
 ASKED_PER_SECOND=32
 ANSWERED_BURST=512

@@ -392,9 +392,9 @@ sql() {
 # make_tables DATABASE: makes a database without rows.
 make_tables() {
 	{
-		cat "$TREE/common/schema.sql"
+		cat "$TREE/common/store/schema.sql"
 		sed -n 's/^#define SCHEMA_APPLICATION_ID \(0x[0-9a-f]*\).*/PRAGMA application_id = \1;/p; s/^#define SCHEMA_VERSION \(.*\)/PRAGMA user_version = \1;/p' \
-			"$TREE/common/schema.h"
+			"$TREE/common/store/schema.h"
 	} | sqlite3 "$1"
 }
 
@@ -411,7 +411,7 @@ await_sql() {
 	done
 }
 
-# counter KEY: prints a counter of the BPF programs (COUNTER_* of common/abi.h), summed over all CPUs.
+# counter KEY: prints a counter of the BPF programs (COUNTER_* of common/abi/abi.h), summed over all CPUs.
 counter() {
 	bpftool -j map dump pinned "$PIN_DIR/counters" | jq --argjson key "$1" \
 		'[.[] | select(.formatted.key == $key).formatted.values[].value] | add'

@@ -139,7 +139,7 @@ explained() {
 	while read -r path; do
 		[ -x "$PRIVATE_ROOT$path" ] || { echo "$path"; false; }
 	done < <(sed -nE 's/^Exec(Start|Stop)=-?(\/[^ ]+).*/\2/p' "$PRIVATE_ROOT"/usr/lib/systemd/system/bourdon*.service{,.d/*})
-	grep -qx "ListenStream=$(sed -n 's/^#define GRANT_SOCKET_DEFAULT "\(.*\)"/\1/p' "$TREE/common/grant_request.h")" \
+	grep -qx "ListenStream=$(sed -n 's/^#define GRANT_SOCKET_DEFAULT "\(.*\)"/\1/p' "$TREE/common/protocol/grant_request.h")" \
 		"$ROOT/usr/lib/systemd/system/bourdon-grant.socket"
 	run grep -r @ "$ROOT/usr/lib" --include='*.service' --include='*.mount' --include='*.conf'
 	[[ $output != *@*DIR@* ]]

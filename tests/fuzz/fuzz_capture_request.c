@@ -3,7 +3,7 @@
  * Reads any text as a request for a capture on demand: one that is accepted is within its limits, can be written as one line
  * of the control socket, and is the same after it was read again.
  */
-#include "common/capture_request.h"
+#include "common/protocol/capture_request.h"
 #include "tests/fuzz/fuzz.h"
 
 static char *write_text(const struct capture_request *request)

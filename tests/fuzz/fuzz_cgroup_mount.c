@@ -3,7 +3,7 @@
  * Reads any text as a mountinfo file: a mount point that it finds is one of a line of type cgroup2, unescaped. A line
  * of another type before it, whatever its mount point is called, changes nothing.
  */
-#include "common/cgroup.h"
+#include "common/kernel/cgroup.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Reads lines as comm patterns and the last line as a comm. The trie finds the same patterns as a plain
  * search, and the keys for the kernel's trie match the same comms.
  */
-#include "common/comm_trie.h"
+#include "common/policy/comm_trie.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
  * Reads offsets, then any bytes as an ELF file, with symbols, DWARF and packed sections, and as the debug
  * file and the alternate file of itself. Each reply is one that the consumer accepts.
  */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/runtime_sign.h"
-#include "consumer/symbolizer/symbolizer.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/runtime_sign.h"
+#include "common/symbolizer/symbolizer.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Escapes any text into a buffer of any size: the result ends within the buffer and is plain text. */
-#include "common/escape.h"
-#include "common/escape_name.h"
+#include "common/text/escape.h"
+#include "common/text/escape_name.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <ctype.h>

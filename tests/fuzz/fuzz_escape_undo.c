@@ -3,7 +3,7 @@
  * Undoes the escapes in any text, as bourdon does with a name from a database that it does not trust: the result is no
  * longer, and is the one name that has this form, if a name has it.
  */
-#include "common/escape_name.h"
+#include "common/text/escape_name.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

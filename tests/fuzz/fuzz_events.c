@@ -3,7 +3,7 @@
  * Reads any bytes as process events, each record with its length in front, and as the stream of the task
  * iterator. Each record is handed on once or refused, wherever the stream is cut.
  */
-#include "consumer/target/process_events.h"
+#include "consumer/host/process_events.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

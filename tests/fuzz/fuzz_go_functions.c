@@ -3,7 +3,7 @@
  * Reads any bytes as the table of a Go program's functions, with the tree of inlined functions before it; or, if the first byte
  * is odd, as the program. What is found is in the bytes, and one that the consumer accepts.
  */
-#include "consumer/symbolizer/go_program.h"
+#include "common/symbolizer/go_program.h"
 #include "tests/fuzz/fuzz.h"
 
 #define FUNCTIONS 24U

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reads any bytes as a request to bourdon-grant: each request has exactly one form. */
-#include "common/grant_request.h"
+#include "common/protocol/grant_request.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

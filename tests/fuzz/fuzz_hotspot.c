@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reads any bytes as libjvm.so: nothing, or a description of HotSpot that the consumer accepts. */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/hotspot.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/hotspot.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
  * Reads any text as an INI file: each line that is not blank or a comment is one entry or one mistake, in
  * order.
  */
-#include "common/ini.h"
+#include "common/system/ini.h"
 #include "tests/fuzz/fuzz.h"
 
 struct seen {

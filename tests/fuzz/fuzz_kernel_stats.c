@@ -5,8 +5,8 @@
  *
  * An input is one byte for the file, then its text before and, behind a NUL, after.
  */
-#include "common/array.h"
-#include "common/cleanup.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
 #include "consumer/capture/kernel_stats.h"
 #include "tests/fuzz/fuzz.h"
 

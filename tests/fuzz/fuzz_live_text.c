@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reads any text as a second of bourdond's lines, and groups what it has: every value is a text, and no sample counts twice. */
-#include "report/live_text.h"
-#include "report/thread_history.h"
+#include "report/live/live_text.h"
+#include "report/live/thread_history.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

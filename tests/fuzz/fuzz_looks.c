@@ -4,7 +4,7 @@
  * them to what a capture has seen. Each record is kept, counted as lost, or ends the look.
  */
 #include "consumer/capture/thread_states.h"
-#include "consumer/target/looks.h"
+#include "consumer/host/looks.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

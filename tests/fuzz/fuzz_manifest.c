@@ -3,7 +3,7 @@
  * Reads any text as a manifest: one that parses is the same after it was written and parsed again. A manifest
  * whose texts come from the input reads back, or is not written.
  */
-#include "common/manifest.h"
+#include "common/protocol/manifest.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

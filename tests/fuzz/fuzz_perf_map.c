@@ -3,9 +3,9 @@
  * Reads addresses, then any bytes as a perf map: the reply is one that the consumer accepts, and answers each
  * address.
  */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/perf_map.h"
-#include "consumer/symbolizer/symbolizer.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/perf_map.h"
+#include "common/symbolizer/symbolizer.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <sys/mman.h>

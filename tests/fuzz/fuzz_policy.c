@@ -3,7 +3,7 @@
  * Reads any text as policy.conf: a policy that is accepted is within the bounds that the kernel programs rely
  * on.
  */
-#include "common/policy.h"
+#include "common/policy/policy.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

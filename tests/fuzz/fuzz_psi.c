@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reads any text as a pressure file: it is refused, or it has a total that, written as the kernel does, is read again. */
-#include "common/psi.h"
+#include "common/kernel/psi.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

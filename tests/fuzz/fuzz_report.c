@@ -8,11 +8,11 @@
  */
 #define _GNU_SOURCE 1 /* memfd_create() */
 
-#include "common/cleanup.h"
-#include "common/escape.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/schema.h"
+#include "common/base/cleanup.h"
+#include "common/store/schema.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
+#include "common/text/escape.h"
 #include "report/command.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -3,8 +3,8 @@
  * Reads any text as a line of the control socket: one that parses can be written as one line, and is the same
  * after it was parsed again and its values were unescaped.
  */
-#include "common/escape_name.h"
-#include "common/status_line.h"
+#include "common/protocol/status_line.h"
+#include "common/text/escape_name.h"
 #include "tests/fuzz/fuzz.h"
 
 static char *write_line(const struct status_line *line)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reads any bytes as a reply of a symbolizer: all frames and names of an accepted reply are within it. */
-#include "consumer/symbolizer/symbolizer.h"
+#include "common/symbolizer/symbolizer.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_text(const struct symbolize_reply *reply, uint32_t at, uint32_t bytes)

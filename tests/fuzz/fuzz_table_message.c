@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reads any bytes as a message of a table: each number of an accepted message is in its range. */
-#include "consumer/symbolizer/table_stream.h"
+#include "common/symbolizer/table_stream.h"
 #include "tests/fuzz/fuzz.h"
 
 static void expect_in_range(const struct table_message *message, const struct table_head *head)

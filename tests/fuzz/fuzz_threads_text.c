@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reads any text as that of the iterator `threads`, and groups what it has: every value is a text, and nobody is counted twice. */
-#include "report/thread_history.h"
-#include "report/threads_text.h"
+#include "report/live/thread_history.h"
+#include "report/live/threads_text.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

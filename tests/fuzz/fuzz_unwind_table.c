@@ -3,8 +3,8 @@
  * Reads any bytes as the .eh_frame of an otherwise valid file: an error, or a table that the consumer accepts
  * and the kernel programs can use.
  */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/table_stream.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/table_stream.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <elf.h>

@@ -3,11 +3,11 @@
  * Writes the seeds of the targets with binary input, from the structures themselves: make_seeds DIRECTORY
  * writes DIRECTORY/TARGET/NUMBER. Seeds that are text are in tests/fuzz/corpus/.
  */
-#include "common/abi.h"
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "consumer/symbolizer/protocol.h"
-#include "consumer/symbolizer/table_stream.h"
+#include "common/abi/abi.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/protocol.h"
+#include "common/symbolizer/table_stream.h"
+#include "common/system/log.h"
 
 #include <elf.h>
 #include <string.h>

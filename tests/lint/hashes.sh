@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# hashes.sh [DIRECTORY]: checks that each hash table of the programs in DIRECTORY uses the key of its process (common/hash.h), so
+# hashes.sh [DIRECTORY]: checks that each hash table of the programs in DIRECTORY uses the key of its process (common/base/hash.h), so
 # that nobody can choose entries that collide:
 #   1. what is passed to hash_index_find(), hash_index_add() and hash_index_remove() as a hash comes from hash_bytes() or
 #      hash_number_and_bytes(): directly, by a function of the same file that returns nothing else, or by a variable
@@ -61,13 +61,13 @@ for my $file (@ARGV) {
 	$files++;
 
 	while ($text =~ /\b(hcreate|hcreate_r|hsearch|hsearch_r|g_hash_table_\w+|HASH_(?:ADD|FIND)\w*|BPF_F_ZERO_SEED)\b/g) {
-		mistake($file, $text, $-[0], "$1: tables are those of common/hash_index.h, and maps have a seed");
+		mistake($file, $text, $-[0], "$1: tables are those of common/base/hash_index.h, and maps have a seed");
 	}
 	mistake($file, $text, $-[0], "$&: a constant of a hash without a key") while $text =~ /$constant/g;
-	next if $file =~ m{^common/hash(_index)?\.[ch]$};
+	next if $file =~ m{^common/base/hash(_index)?\.[ch]$};
 	mistake($file, $text, $-[0], "hash_with_key() is for comparison with published results")
 		while $text =~ /\bhash_with_key\s*\(/g;
-	mistake($file, $text, $-[0], "a slot chosen by a mask: use common/hash_index.h")
+	mistake($file, $text, $-[0], "a slot chosen by a mask: use common/base/hash_index.h")
 		while $text =~ /\[[^\[\];]*[^&]&\s*[\w.>-]*(?:mask|MASK)\b[^\[\];]*\]/g;
 
 	my %returns; # functions that return keyed hashes
@@ -93,7 +93,7 @@ for my $file (@ARGV) {
 			my $before = () = $whole =~ /(?:\+\+|--)\s*(?:\w+(?:\.|->))*$name\b/g;
 			next if $all && $all == $good && !$addresses && !$before;
 		}
-		mistake($file, $text, $at, "$function() gets \x27$hash\x27, which is not only what common/hash.h returned");
+		mistake($file, $text, $at, "$function() gets \x27$hash\x27, which is not only what common/base/hash.h returned");
 	}
 }
 exit 1 if $mistakes;

@@ -10,34 +10,54 @@
 set -euo pipefail
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
 
-# The rooms, lowest first, each with the rooms and headers that it may include besides its own. A room may
+# What most rooms may include: it is pure, or says the same of the kernel and of bourdon to all programs.
+SHARED='common/abi common/base common/text common/system common/kernel common/policy common/protocol'
+# The rooms, lowest first, each with the rooms and headers that it may include besides its own; @shared is SHARED. A room may
 # name only the rooms listed before it, so that rooms cannot form a circle.
 ROOMS='
 common/abi
-common               common/abi
-common/verdict       common
-policy               common
-bpf                  common/abi.h common/kernel_functions.h common/policy_denial.h
-loader/grant         common common/abi
-loader               common common/abi
-consumer/process     common
-consumer/rules       common consumer/process
-consumer/target      common consumer/process consumer/rules
-consumer/watch       common consumer/process consumer/rules
-consumer/capture     common common/verdict/disk.h common/verdict/roles.h consumer/process consumer/rules consumer/target
-consumer/symbolizer  common consumer/process
-consumer/sql         common
-consumer/kept        common consumer/process consumer/sql
-consumer/symbols     common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer consumer/kept
-consumer/unwind      common consumer/process consumer/rules consumer/symbolizer consumer/kept consumer/symbols
-consumer/store       common common/verdict consumer/sql consumer/process consumer/rules consumer/target consumer/capture consumer/kept consumer/symbols consumer/unwind
-consumer             common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer consumer/sql consumer/kept consumer/symbols consumer/unwind consumer/store
-report               common common/verdict consumer/sql consumer/symbolizer consumer/symbols consumer/store consumer/rules/cgroup_parts.h
+common/base
+common/text          common/base
+common/system        common/base common/text
+policy               common/base common/system
+common/confine       common/base common/system
+common/kernel        common/abi common/base common/system common/confine
+common/policy        common/abi common/base common/system
+common/protocol      common/abi common/base common/text common/system common/kernel common/policy
+common/sql           common/base common/text
+common/symbolizer    common/abi common/base common/system common/confine common/protocol
+common/verdict       common/abi common/base common/text common/kernel
+common/store         common/base common/text common/sql common/verdict
+bpf                  common/abi common/kernel/kernel_functions.h common/policy/policy_denial.h
+loader/grant         @shared common/confine
+loader               @shared common/confine
+consumer/process     @shared common/confine
+consumer/rules       @shared consumer/process
+consumer/host        @shared consumer/process consumer/rules
+consumer/watch       @shared consumer/process consumer/rules
+consumer/capture     @shared common/verdict/disk.h common/verdict/roles.h consumer/process consumer/rules consumer/host
+consumer/kept        @shared common/sql consumer/process
+consumer/symbols     @shared common/symbolizer consumer/process consumer/rules consumer/host consumer/watch consumer/capture consumer/kept
+consumer/unwind      @shared common/symbolizer consumer/process consumer/rules consumer/kept consumer/symbols
+consumer/store       @shared common/symbolizer common/sql common/store common/verdict consumer/process consumer/rules consumer/host consumer/capture consumer/kept consumer/symbols consumer/unwind
+consumer             @shared common/confine common/symbolizer common/sql common/store consumer/process consumer/rules consumer/host consumer/watch consumer/capture consumer/kept consumer/symbols consumer/unwind consumer/store
+report/model         @shared common/sql common/store common/verdict
+report/text          @shared report/model
+report/context       @shared report/model report/text
+report/daemon        @shared report/model report/text report/context
+report/live          @shared common/store report/model report/text report/context report/daemon
+report/answer        @shared common/verdict report/model report/text report/context report/live
+report/diff          @shared report/model report/text report/context report/answer
+report/picture       @shared report/model report/text report/context report/answer
+report/export        @shared report/model report/text report/context
+report/files         @shared common/symbolizer common/sql common/store common/verdict report/model report/text report/context
+report/health        @shared common/store report/model report/text report/context report/daemon report/answer
+report               @shared common/sql report/context
 '
 # `loader` does not name loader/grant: no code of the helper is linked into bourdon-load.
 
 # The draining thread never waits: not for a disk, not for another process, not for a lock that is held long.
-DRAINING='common consumer/process consumer/rules consumer/target consumer/watch consumer/capture'
+DRAINING="$SHARED common/confine consumer/process consumer/rules consumer/host consumer/watch consumer/capture"
 BLOCKING_HEADERS='^(sqlite3|libelf|gelf|dwarf|lzma|zlib|bzlib)\.h$|^elfutils/'
 BLOCKING_CALLS='fsync|fdatasync|syncfs|sync|sleep|usleep|nanosleep|clock_nanosleep|pause|wait|waitpid|waitid|system|popen'
 BLOCKING_CALLS+='|scandir|opendir|fdopendir|nftw|fts_open|pthread_join|pthread_cond_wait|sem_wait'
@@ -57,7 +77,7 @@ consumer/rules/configuration.c rules_read_directory    in configuration_read()
 
 # shellcheck disable=SC2016  # the dollars are awk's
 find bpf common consumer loader policy report -name '*.[ch]' -print0 | sort -z |
-	xargs -0 awk -v rooms="$ROOMS" -v draining="$DRAINING" -v headers="$BLOCKING_HEADERS" \
+	xargs -0 awk -v rooms="${ROOMS//@shared/$SHARED}" -v draining="$DRAINING" -v headers="$BLOCKING_HEADERS" \
 		-v calls="$BLOCKING_CALLS" -v allowed_calls="$ALLOWED_CALLS" '
 function mistake(where, text) {
 	print where ": " text
@@ -146,7 +166,7 @@ function is_generated(path) {
 }
 
 # A line without indentation is a definition or a prototype, not a call.
-room in is_draining && room != "common" && /^[ \t].*\(/ {
+room in is_draining && room !~ /^common\// && /^[ \t].*\(/ {
 	text = $0
 	if (text ~ /^[ \t]*(\/\*|\*|\/\/)/)
 		text = ""

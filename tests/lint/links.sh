@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # links.sh [DIRECTORY]: checks what README.md, SECURITY.md, docs/*.md and bench/README.md name: each relative link leads to a file, and
-# each anchor to a heading. In the source tree also that each path of a file exists (such as common/abi.h; NAME and * stand
+# each anchor to a heading. In the source tree also that each path of a file exists (such as common/abi/abi.h; NAME and * stand
 # for any text), each test (e2e/NAME, vm/NAME, fuzz/NAME, unit/SUITE; in quotes behind it, a part of the title of one of
 # its cases), each make target, and each option in a table; and that each row of a table below "## Attackers" names a test.
 # DIRECTORY is this tree, or an installed DOCDIR, which has no sources.
@@ -124,7 +124,7 @@ exists() {
 		;;
 	promise) false ;;
 	target) grep -qE "^(\.PHONY:.* )?$2( |:|\$)|^\.PHONY:.* $2( |\$)" Makefile mk/*.mk ;;
-	option) grep -qsF "\"$2\"" loader/*.c loader/grant/*.c consumer/*.c consumer/rules/*.c report/*.c ;;
+	option) grep -qsF "\"$2\"" loader/*.c loader/grant/*.c consumer/*.c consumer/rules/*.c report/*.c report/*/*.c ;;
 	esac
 }
 

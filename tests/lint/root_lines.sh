@@ -44,7 +44,7 @@ lines() {
 check_list() {
 	local program=$1 sources=$2 headers=$3 module failed=0
 	for module in $sources; do
-		[[ $module == */main.c || $module == common/seccomp_log.c ]] && continue
+		[[ $module == */main.c || $module == common/confine/seccomp_log.c ]] && continue
 		# shellcheck disable=SC2046,SC2086
 		grep -qsF "#include \"${module%.c}.h\"" $(printf '%s\n' $sources $headers | grep -vFx "$module") || {
 			echo "mk/programs.mk: $program links $module, and includes its header nowhere" >&2
@@ -53,7 +53,7 @@ check_list() {
 	done
 	for module in $headers; do
 		module=${module%.h}.c
-		[[ ! -f $module || " $sources " == *" $module "* || $module == common/seccomp.c ]] || {
+		[[ ! -f $module || " $sources " == *" $module "* || $module == common/confine/seccomp.c ]] || {
 			echo "mk/programs.mk: $program includes ${module%.c}.h, and does not link $module" >&2
 			failed=1
 		}

@@ -40,11 +40,11 @@ refuses_promise() {
 	found=$((found + 1))
 }
 
-mkdir -p "$tree"/{common,docs,mk,consumer,loader/grant,report,tests/{e2e,fuzz,unit,vm}}
+mkdir -p "$tree"/{common/abi,docs,mk,consumer,loader/grant,report,tests/{e2e,fuzz,unit,vm}}
 echo '.PHONY: lint all' > "$tree/Makefile"
 echo 'run_it: all' > "$tree/mk/tests.mk"
 echo '{ "known", "FILE", "help", &value },' > "$tree/report/command.c"
-touch "$tree"/{common/abi.h,docs/A.md,tests/fuzz/fuzz_ini.c}
+touch "$tree"/{common/abi/abi.h,docs/A.md,tests/fuzz/fuzz_ini.c}
 echo '@test "a load: it is whole" {' > "$tree/tests/e2e/load.bats"
 # shellcheck disable=SC2016 # a text
 printf '%s\n' 'START_TEST(lines_are_read)' 'Suite *suite = suite_create("ini");' > "$tree/tests/unit/test_ini.c"
@@ -54,7 +54,7 @@ printf '%s\n' 'START_TEST(lines_are_read)' 'Suite *suite = suite_create("ini");'
 	accepts '[a](docs/A.md) [b](#title-of-it) [c](https://example.org/none) `[d](none)`'
 	refuses '[a](none.md)' "'none.md': there is no ./none.md"
 	refuses '[a](#title)' "'#title': README.md has no such heading"
-	accepts 'See `common/abi.h`, common/*.h, common/NAME.h, build/none, /common/none and ~/common/none.'
+	accepts 'See `common/abi/abi.h`, common/abi/*.h, common/abi/NAME.h, build/none, /common/none and ~/common/none.'
 	refuses 'See `common/none.h`.' 'there is no path common/none.h'
 	refuses 'See tests/e2e/none.bats, please' 'there is no path tests/e2e/none.bats'
 	accepts 'Shown by e2e/load, fuzz/ini, unit/ini and e2e/NAME.'

@@ -70,7 +70,7 @@ const rows = (page, selector) => page.$$eval(`${selector} tbody tr`, (all) =>
 // Seconds to ms from the trigger, and back from a place on the timeline.
 async function drag(page, from, to) {
 	const { x, y, width } = await page.locator('#timeline').boundingBox();
-	const place = (share) => x + 168 + share * (width - 168 - 84); // as in report/page/timeline.js
+	const place = (share) => x + 168 + share * (width - 168 - 84); // as in report/picture/page/timeline.js
 
 	await page.mouse.move(place(from), y + 60);
 	await page.mouse.down();

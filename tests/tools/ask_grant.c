@@ -4,10 +4,10 @@
  * answers. With --silent it sends nothing; with --idle it holds connections open until it is ended. With --flood it
  * sends one request on many connections at once, and counts the answers.
  */
-#include "common/cleanup.h"
-#include "common/grant_request.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/grant_request.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -3,12 +3,12 @@
  * await_status waits until a jq expression is true of what `bourdon status --json` prints. One process asks bourdond again
  * and again, so that waiting takes next to no CPU time from what the tests measure.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "report/daemon_status.h"
-#include "report/status_json.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
+#include "report/daemon/daemon_status.h"
+#include "report/daemon/status_json.h"
 
 #include <jq.h>
 #include <stdbool.h>

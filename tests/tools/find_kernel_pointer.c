@@ -6,9 +6,9 @@
  *
  * It does not print the addresses, because the output of tests is kept.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <endian.h>
 #include <errno.h>

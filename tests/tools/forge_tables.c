@@ -6,11 +6,11 @@
  * --hotspot, mappings by which HotSpot made all code; otherwise a table by which every word of the stack is a
  * return address. It then prints how often the rings have a word that only the stack has.
  */
-#include "common/abi.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/abi/abi.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "tests/workloads/secret.h"
 
 #include <bpf/bpf.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* has_tables tells whether each executable mapping of a process has its unwind table in the kernel's maps. */
-#include "common/abi.h"
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/abi/abi.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -4,9 +4,9 @@
  * and never answers it, as the kernel holds bourdon-grant over a process that keeps its mmap lock. It passes all
  * other requests on.
  */
-#include "common/grant_request.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/protocol/grant_request.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <stdio.h>

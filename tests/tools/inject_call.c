@@ -17,9 +17,9 @@
  */
 #define _GNU_SOURCE 1
 
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <elf.h>
 #include <errno.h>

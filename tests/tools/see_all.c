@@ -7,12 +7,12 @@
  * come in between. It then also holds each pin by an O_PATH descriptor, which any process may open that can
  * search the directory: a link that is held this way keeps its program attached.
  */
-#include "common/abi.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/pins.h"
+#include "common/abi/abi.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/pins.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -6,8 +6,8 @@
  *	show_hardening overflow		writes one byte behind memory whose size only running tells; prints "written"
  *	show_hardening registers	prints what a function leaves in a register that it used
  */
-#include "common/log.h"
-#include "common/options.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <stdint.h>
 #include <stdio.h>

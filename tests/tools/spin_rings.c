@@ -4,9 +4,9 @@
  * as fast as one CPU can, to catch an absolute kernel address between the moment the kernel stores a stack
  * and the moment it is rebased. A design that rebases in place shows thousands; bourdon must show none.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -3,10 +3,10 @@
  * survey_rules compiles the unwind table of each ELF file below some directories, and tells which rows say that unwinding ends
  * there because the rule has no form, and which files have no table.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "consumer/symbolizer/unwind_table.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/unwind_table.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -4,10 +4,10 @@
  * nothing loaded. Of each program it prints the name, the number of its instructions, how many instructions the verifier
  * looked at, and the CPU time of its load, in us.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "loader/policy_file.h"
 #include "loader/programs.h"
 

@@ -6,11 +6,11 @@
  * waits for a CPU. Time in which it could not run itself, for example because the host of a virtual machine
  * ran something else, does not count; it is reported.
  */
-#include "common/abi.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/abi/abi.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

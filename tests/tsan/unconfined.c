@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Takes the place of common/seccomp.c in the build of `make tsan`, and is in no other. The runtime of ThreadSanitizer
+ * Takes the place of common/confine/seccomp.c in the build of `make tsan`, and is in no other. The runtime of ThreadSanitizer
  * makes system calls that no policy lists, and maps terabytes of address space. So the filter allows every call, but is
  * still installed in each thread, as the tests check; and no limit of memory is set.
  */
-#include "common/cleanup.h"
-#include "common/seccomp.h"
+#include "common/base/cleanup.h"
+#include "common/confine/seccomp.h"
 
 #include <linux/seccomp.h>
 #include <pthread.h>

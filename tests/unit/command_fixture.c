@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/unit/command_fixture.h"
 
-#include "common/log.h"
-#include "common/options.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "report/command.h"
 #include "tests/unit/helpers.h"
 

@@ -6,7 +6,7 @@
 #ifndef BOURDON_UNIT_COMMAND_FIXTURE_H
 #define BOURDON_UNIT_COMMAND_FIXTURE_H
 
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 
 /* The result of one command. */
 struct command_ran {

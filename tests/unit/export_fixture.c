@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/unit/export_fixture.h"
 
-#include "common/cleanup.h"
-#include "common/schema.h"
+#include "common/base/cleanup.h"
+#include "common/store/schema.h"
 #include "tests/unit/helpers.h"
 
 #include <check.h>

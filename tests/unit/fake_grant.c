@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/unit/fake_grant.h"
 
-#include "common/cleanup.h"
-#include "common/grant_request.h"
-#include "common/pass_fd.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/grant_request.h"
+#include "common/system/pass_fd.h"
 #include "tests/unit/helpers.h"
 
 #include <fcntl.h>

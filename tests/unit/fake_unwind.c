@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/unit/fake_unwind.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/pass_fd.h"
-#include "consumer/symbolizer/symbolizer.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/symbolizer/symbolizer.h"
+#include "common/system/log.h"
+#include "common/system/pass_fd.h"
 #include "tests/unit/helpers.h"
 
 #include <errno.h>

@@ -6,8 +6,8 @@
 #ifndef BOURDON_UNIT_FAKE_UNWIND_H
 #define BOURDON_UNIT_FAKE_UNWIND_H
 
-#include "common/abi.h"
-#include "consumer/symbolizer/table_stream.h"
+#include "common/abi/abi.h"
+#include "common/symbolizer/table_stream.h"
 #include "consumer/unwind/unwind_maps.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/unit/helpers.h"
 
-#include "common/cgroup.h"
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/cgroup.h"
 
 #include <bpf/bpf.h>
 #include <check.h>

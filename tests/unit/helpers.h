@@ -6,8 +6,8 @@
 #ifndef BOURDON_UNIT_HELPERS_H
 #define BOURDON_UNIT_HELPERS_H
 
-#include "common/abi.h"
-#include "common/findings.h"
+#include "common/abi/abi.h"
+#include "common/system/findings.h"
 
 #include <check.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/unit/libdw_rules.h"
 
-#include "common/array.h"
-#include "common/cleanup.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -6,7 +6,7 @@
 #ifndef BOURDON_TESTS_LIBDW_RULES_H
 #define BOURDON_TESTS_LIBDW_RULES_H
 
-#include "consumer/symbolizer/unwind_rules.h"
+#include "common/symbolizer/unwind_rules.h"
 
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
  * at once as there are CPUs. Their files are in one directory, which is removed at the end. The seed is printed when a test
  * failed.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-only
 --
--- next_schema.sql follows common/schema.sql in the schema of `make next`, and in that to which unit tests migrate: what a
+-- next_schema.sql follows common/store/schema.sql in the schema of `make next`, and in that to which unit tests migrate: what a
 -- newer schema may add. Rows that were there before get the defaults.
 
 ALTER TABLE capture ADD COLUMN grade TEXT NOT NULL DEFAULT 'none';

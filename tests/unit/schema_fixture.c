@@ -9,7 +9,7 @@ __asm__(".pushsection .rodata\n"
 	".incbin \"tests/example.db\"\n"
 	"example_end:\n"
 	"next_sql:\n"
-	".incbin \"common/schema.sql\"\n"
+	".incbin \"common/store/schema.sql\"\n"
 	".incbin \"tests/unit/next_schema.sql\"\n"
 	".asciz \"ALTER TABLE capture DROP COLUMN note;\"\n"
 	".popsection\n");

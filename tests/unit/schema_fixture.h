@@ -3,7 +3,7 @@
 #ifndef BOURDON_UNIT_SCHEMA_FIXTURE_H
 #define BOURDON_UNIT_SCHEMA_FIXTURE_H
 
-#include "common/schema.h"
+#include "common/store/schema.h"
 
 /* The present schema and next_schema.sql, without the column `note` of `capture`. */
 extern const struct schema next_schema;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/unit/simulation.h"
 
-#include "common/cleanup.h"
-#include "common/comm_pattern.h"
-#include "common/status_line.h"
+#include "common/base/cleanup.h"
+#include "common/policy/comm_pattern.h"
+#include "common/protocol/status_line.h"
 
 #include <fcntl.h>
 #include <ftw.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/unit/store_fixture.h"
 
-#include "common/policy.h"
+#include "common/policy/policy.h"
+#include "common/store/schema.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef BOURDON_UNIT_STORE_FIXTURE_H
 #define BOURDON_UNIT_STORE_FIXTURE_H
 
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/store/store.h"
 #include "tests/unit/helpers.h"
 

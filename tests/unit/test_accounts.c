@@ -3,8 +3,8 @@
  * Shows that a capture's accounts are the kernel's sums of its span, that each waiting nanosecond is blamed once, on whom, and
  * that the database says the same.
  */
-#include "common/clock.h"
-#include "common/shared_text.h"
+#include "common/base/clock.h"
+#include "common/base/shared_text.h"
 #include "consumer/capture/blame.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"

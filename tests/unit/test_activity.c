@@ -3,8 +3,8 @@
  * Shows that a look at all threads is read wherever its stream is cut, that damaged ones are refused, and what a minute says of
  * its looks: sums, the least and the most, and times, also of keys for which there was no room.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/store/activity_rows.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -3,12 +3,12 @@
  * Shows that `bourdon activity` adds up what looks saw, and only that: averages, the most at one look, and sparklines of known
  * minutes; spans that begin and end within a minute; missed looks and gaps; rows that are damaged or hostile.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/schema.h"
-#include "report/activity_load.h"
-#include "report/threads.h"
+#include "common/base/cleanup.h"
+#include "common/store/schema.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
+#include "report/live/activity_load.h"
+#include "report/live/threads.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -3,11 +3,11 @@
  * Shows the fields of a capture's entry in the journal, that hostile names cannot add a field or act on a terminal, and the
  * files for the hook: only if there is a directory for them, whole, and not without end.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/escape.h"
-#include "common/landlock.h"
-#include "common/seccomp.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/confine/landlock.h"
+#include "common/confine/seccomp.h"
+#include "common/text/escape.h"
 #include "consumer/store/announce.h"
 #include "consumer/store/metrics.h"
 #include "policy/bourdond.h"

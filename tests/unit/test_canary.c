@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Judges a canary that was not sampled by the CPU time that it received, at several rates. */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "loader/canary.h"
 #include "tests/unit/suites.h"
 

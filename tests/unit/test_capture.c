@@ -3,7 +3,7 @@
  * Shows what a capture reads from the rings: which history is available, in which second a sample is, how
  * samples add up to rows, which processes count, and that every loss reaches the ledger.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/capture/capture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -3,8 +3,8 @@
  * Shows that a request for a capture is the same after it was written and read, that every mistake in one has its text, and
  * what the options say of it.
  */
-#include "common/capture_request.h"
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/capture_request.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,8 +3,8 @@
  * Shows whose CPU time and whose samples count as those of a capture, also where the path of a cgroup is not
  * known.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/capture/capture_scope.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

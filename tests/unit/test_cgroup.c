@@ -3,11 +3,11 @@
  * Shows where the cgroup2 hierarchy is found, which directories a walk visits with which path and id, and
  * which path is below which.
  */
-#include "common/cgroup.h"
-#include "common/cgroup_path.h"
-#include "common/cgroup_walk.h"
-#include "common/cleanup.h"
-#include "consumer/target/cgroups.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/cgroup.h"
+#include "common/kernel/cgroup_path.h"
+#include "common/kernel/cgroup_walk.h"
+#include "consumer/host/cgroups.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,8 +3,8 @@
  * Shows which cgroups are read, that a cgroup without the memory controller counts for the one above it, that the kernel's
  * numbers become bytes, and that cgroup v1 is left alone.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/capture/cgroup_memory.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows which unit and which slice the path of a cgroup belongs to, as rules see it. */
-#include "common/cleanup.h"
-#include "consumer/rules/cgroup_parts.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/cgroup_parts.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

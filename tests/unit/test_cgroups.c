@@ -3,10 +3,10 @@
  * Shows which paths of cgroups are known and for how long, that the kernel's map always says the same, that
  * memory is limited and comes back, and who loses paths where there are too many.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "consumer/target/cgroups.h"
-#include "consumer/target/fair_share.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "consumer/host/cgroups.h"
+#include "consumer/host/fair_share.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -4,8 +4,8 @@
  * looked up in a real LPM trie of this kernel, and all less specific patterns are compared with a plain
  * search.
  */
-#include "common/cleanup.h"
-#include "common/comm_trie.h"
+#include "common/base/cleanup.h"
+#include "common/policy/comm_trie.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,10 +3,10 @@
  * Shows the command lines of the four programs, by their own tables: each mistake has one line and exit status 2, and --help
  * fits a screen and has an example.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/pins.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/pins.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "consumer/rules/settings.h"
 #include "loader/grant/grant_arguments.h"
 #include "loader/load_arguments.h"

@@ -3,9 +3,9 @@
  * Shows that the doctor finds the daemon by its lock, and that one thread of one child with too little
  * confinement decides the verdict. A directory stands for /proc.
  */
-#include "common/cleanup.h"
-#include "common/schema.h"
-#include "report/confinement.h"
+#include "common/base/cleanup.h"
+#include "common/store/schema.h"
+#include "report/health/confinement.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

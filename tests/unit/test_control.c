@@ -4,9 +4,9 @@
  * a client has left, and is stopped by none: idle ones, those that do not read, those that send or ask without end, and more
  * than there are places for.
  */
-#include "common/capture_request.h"
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/capture_request.h"
 #include "consumer/control.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows how much CPU time the symbolizers get at the daemon's own priority, and when they get it again. */
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "consumer/symbols/cpu_budget.h"
 #include "tests/unit/suites.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows which texts are lists of CPUs, and which CPUs they list. */
-#include "common/cleanup.h"
-#include "common/cpus.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/cpus.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

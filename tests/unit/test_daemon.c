@@ -2,7 +2,7 @@
 /*
  * Shows the daemon's life: its heartbeat, signals, reloads, and what makes it end; at times that the test lets pass.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/suites.h"
 

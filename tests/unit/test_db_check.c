@@ -3,7 +3,7 @@
  * Shows that 'db check' finds nothing wrong with what the store writes, and each thing that a damaged or hostile database
  * has wrong; and that it writes nothing.
  */
-#include "common/schema.h"
+#include "common/store/schema.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"

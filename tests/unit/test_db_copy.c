@@ -3,8 +3,8 @@
  * Shows that a copy, of the whole or of single captures, has what the database has, in one file that can be read where
  * nothing can be written; that nothing half done is left; and that 'db compact' gives space back and loses nothing.
  */
-#include "common/schema.h"
-#include "report/db_output.h"
+#include "common/store/schema.h"
+#include "report/files/db_output.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"

@@ -3,7 +3,7 @@
  * Shows that the databases of several hosts become one without a loss: each capture reads as before, what hosts share is
  * stored once, a second merge changes nothing; and that a hostile source adds nothing and is named.
  */
-#include "common/schema.h"
+#include "common/store/schema.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows where debug files are looked for, and which files are not opened. */
-#include "common/cleanup.h"
-#include "consumer/symbols/debug_files.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/debug_files.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,9 +3,9 @@
  * Shows that names of C++ and Rust are demangled, that other names stay as they are, and that no name needs
  * more than its room, however long its demangled form is.
  */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/demangle.h"
-#include "consumer/symbolizer/text.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/demangle.h"
+#include "common/symbolizer/text.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -4,10 +4,10 @@
  * differ in nothing, a function that was planted comes first, and rates and shares are those of the samples, whatever the
  * length, the sampling rate, the build and the database of a recording.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/schema.h"
+#include "common/base/cleanup.h"
+#include "common/store/schema.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -4,9 +4,9 @@
  * debugging information, that a debug file is used only if it belongs to the program, and that any file gives
  * a valid answer.
  */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/elf_module.h"
-#include "consumer/symbolizer/symbolizer.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/elf_module.h"
+#include "common/symbolizer/symbolizer.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,8 +3,8 @@
  * Shows that an offset in an ELF file gets the symbol that covers it, or none: functions of this program, and
  * random offsets compared with a plain search over the symbols.
  */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/elf_symbols.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/elf_symbols.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,9 +3,9 @@
  * Shows that foreign text reaches a terminal or JSON as plain text: which bytes are characters, what is
  * escaped, and that long text is cut between characters.
  */
-#include "common/cleanup.h"
-#include "common/escape.h"
-#include "common/escape_name.h"
+#include "common/base/cleanup.h"
+#include "common/text/escape.h"
+#include "common/text/escape_name.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,14 +3,14 @@
  * Tests of 'bourdon export': what each format has is what SQL says, for honest and hostile names, and for damaged databases.
  * JSON is read by SQLite.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/escape.h"
-#include "common/options.h"
-#include "common/schema.h"
-#include "report/csv.h"
-#include "report/export.h"
-#include "report/output_file.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/store/schema.h"
+#include "common/system/options.h"
+#include "common/text/escape.h"
+#include "report/context/output_file.h"
+#include "report/export/export.h"
+#include "report/text/csv.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/export_fixture.h"
 #include "tests/unit/helpers.h"

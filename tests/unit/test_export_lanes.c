@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Tests of lanes: a thread's samples in the order of time, whatever names it had, with and without times of their own. */
-#include "common/cleanup.h"
-#include "report/export_lanes.h"
+#include "common/base/cleanup.h"
+#include "report/export/export_lanes.h"
 #include "tests/unit/export_fixture.h"
 #include "tests/unit/suites.h"
 

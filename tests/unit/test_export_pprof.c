@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Tests of pprof's format, unpacked by zlib and protobuf-c: sums, labels, inlined functions, addresses, names. */
-#include "common/cleanup.h"
-#include "common/escape.h"
-#include "report/gzip_stream.h"
+#include "common/base/cleanup.h"
+#include "common/text/escape.h"
+#include "report/export/gzip_stream.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/export_fixture.h"
 #include "tests/unit/helpers.h"

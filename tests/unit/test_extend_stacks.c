@@ -4,10 +4,10 @@
  * start: the same frames, depths and hashes, in a tree of the same form, in which the daemon finds them; and that a
  * damaged tree ends the work and stays as it is.
  */
-#include "common/cleanup.h"
-#include "common/schema.h"
-#include "consumer/store/stack_tree.h"
-#include "report/extend_stacks.h"
+#include "common/base/cleanup.h"
+#include "common/store/schema.h"
+#include "common/store/stack_tree.h"
+#include "report/files/extend_stacks.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

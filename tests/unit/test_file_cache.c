@@ -3,8 +3,8 @@
  * Shows that a kept table comes back as it was, for the same state of the same file alone; that damage of any byte costs tables
  * and never changes one; and what goes when there is no room.
  */
-#include "common/cleanup.h"
-#include "common/files.h"
+#include "common/base/cleanup.h"
+#include "common/system/files.h"
 #include "consumer/unwind/table_cache.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

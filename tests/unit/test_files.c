@@ -3,9 +3,9 @@
  * Shows that a file is read whole or not at all, that a written file appears whole and with the mode asked
  * for, whatever the umask is, or not at all, and how accounts are looked up by name and number.
  */
-#include "common/cleanup.h"
-#include "common/file_replace.h"
-#include "common/files.h"
+#include "common/base/cleanup.h"
+#include "common/system/file_replace.h"
+#include "common/system/files.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows the verdict of a list of findings, and how it is printed, whatever its texts hold. */
-#include "common/cleanup.h"
-#include "common/findings.h"
+#include "common/base/cleanup.h"
+#include "common/system/findings.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

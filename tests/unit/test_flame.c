@@ -2,9 +2,9 @@
 /*
  * Tests of `bourdon flame`: the tree of functions, which samples it has, and its picture, also of hostile names.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "report/flame_tree.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "report/picture/flame_tree.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/page_fixture.h"

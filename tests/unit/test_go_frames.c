@@ -4,10 +4,10 @@
  * that move to another stack have rules of their own, however the program was linked, and that a damaged program has none that
  * are out of order.
  */
-#include "common/array.h"
-#include "common/cleanup.h"
-#include "consumer/symbolizer/go_frames.h"
-#include "consumer/symbolizer/go_program.h"
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/go_frames.h"
+#include "common/symbolizer/go_program.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,11 +3,11 @@
  * Shows that tables of every layout are read, that damaged ones are refused or name nothing, and that a stripped Go program gets
  * the names and places that Go itself gives its code, however it was linked; and, of inlined functions, those of its DWARF.
  */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/dwarf_frames.h"
-#include "consumer/symbolizer/elf_module.h"
-#include "consumer/symbolizer/go_program.h"
-#include "consumer/symbolizer/symbolizer.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/dwarf_frames.h"
+#include "common/symbolizer/elf_module.h"
+#include "common/symbolizer/go_program.h"
+#include "common/symbolizer/symbolizer.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,8 +3,8 @@
  * Shows what a call to bourdon-grant, or to another program in its place, returns to the store thread: the
  * descriptor or one error, no later than its deadline. test_grant_queue.c has answers of all kinds.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/symbols/file_grant.h"
 #include "consumer/watch/grant_client.h"
 #include "tests/unit/fake_grant.h"

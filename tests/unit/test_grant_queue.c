@@ -3,10 +3,10 @@
  * Shows what the consumer does with any answer of bourdon-grant, or of another program in its place: it leaks
  * no descriptor, never blocks, and does not ask again at once after a failure.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/grant_limits.h"
-#include "common/pass_fd.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/grant_limits.h"
+#include "common/system/pass_fd.h"
 #include "consumer/process/event_source.h"
 #include "consumer/watch/grant_queue.h"
 #include "tests/unit/helpers.h"

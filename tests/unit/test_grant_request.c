@@ -3,9 +3,9 @@
  * Shows which texts are requests to bourdon-grant, that a written request reads back the same, and what its
  * counters count and limit.
  */
-#include "common/cleanup.h"
-#include "common/grant_counters.h"
-#include "common/grant_request.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/grant_counters.h"
+#include "common/protocol/grant_request.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -4,7 +4,7 @@
  * all of them no more than all, and who waits comes before who comes later, in whatever order they ask. Users
  * share alike, however many targets each has. Targets for which bourdon-grant hangs keep only themselves from it.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/symbols/grant_shares.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

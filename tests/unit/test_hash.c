@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "common/cleanup.h"
-#include "common/hash.h"
+#include "common/base/cleanup.h"
+#include "common/base/hash.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

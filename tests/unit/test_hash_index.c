@@ -3,8 +3,8 @@
  * Shows that the index finds what was added and not removed, in any order and with any number of equal
  * hashes: random operations are compared with an array.
  */
-#include "common/cleanup.h"
-#include "common/hash_index.h"
+#include "common/base/cleanup.h"
+#include "common/base/hash_index.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -4,7 +4,7 @@
  */
 #include "consumer/process/heap.h"
 
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

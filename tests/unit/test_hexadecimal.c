@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows that each byte is written as two lower-case digits, and no more than there is room for. */
-#include "common/cleanup.h"
-#include "common/hexadecimal.h"
+#include "common/base/cleanup.h"
+#include "common/text/hexadecimal.h"
 #include "tests/unit/suites.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * Shows that the description of HotSpot is found in a file made by hand and in the installed virtual machines, whose tables
  * in memory, once they are loaded, have what the description says; and that of damaged files there is none, or a valid one.
  */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/hotspot.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/hotspot.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

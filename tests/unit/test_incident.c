@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows which captures are of one incident. */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/capture/incident.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -3,9 +3,9 @@
  * Shows that the rows of incidents are those of their captures, whatever begins, ends, fails, is removed, migrated, copied
  * or merged; which verdict an incident has; and what 'bourdon list' and 'bourdon why' say of it.
  */
-#include "consumer/store/incidents.h"
-#include "consumer/store/retention.h"
-#include "report/format.h"
+#include "common/store/incidents.h"
+#include "common/store/retention.h"
+#include "report/text/format.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"

@@ -3,8 +3,8 @@
  * Shows the syntax of the INI files: which lines are sections and keys, under which line number, and that
  * each mistake is reported with its line and hides none of the lines after it.
  */
-#include "common/cleanup.h"
-#include "common/ini.h"
+#include "common/base/cleanup.h"
+#include "common/system/ini.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,8 +3,8 @@
  * Shows that records arrive whole, whatever pieces the stream comes in, and that a stream that ends within a
  * record, or whose callback fails, is an error.
  */
-#include "common/cleanup.h"
-#include "consumer/target/iterator_stream.h"
+#include "common/base/cleanup.h"
+#include "consumer/host/iterator_stream.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

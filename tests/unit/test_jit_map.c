@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows which file is accepted as the perf map of a process, and which is not opened, or refused. */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "consumer/symbolizer/perf_map.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/symbolizer/perf_map.h"
 #include "consumer/symbols/jit_map.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -3,8 +3,8 @@
  * Shows the bytes of entries in the journal's native protocol, that no value becomes a field, and that a journal that is
  * full, missing or started anew blocks nothing: entries wait, are sent in their order, and what is lost is counted.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/process/journal.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

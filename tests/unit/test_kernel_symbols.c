@@ -3,7 +3,7 @@
  * Shows that an offset gets the kernel symbol that it is in: aliases, modules, negative offsets, gaps, odd
  * lines, and every offset of random texts compared with a plain search.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/symbols/kernel_symbols.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -3,8 +3,8 @@
  * Shows which stable kernel is behind the name that a distribution gives it, and which of the known bugs it
  * has.
  */
-#include "common/cleanup.h"
-#include "common/kernel_version.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/kernel_version.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

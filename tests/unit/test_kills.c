@@ -3,7 +3,7 @@
  * Shows that one user's kills do not drive out others', that a capture has the kills of its span in order, with the
  * path of the limit, that denied processes stay without names, and that the rest is one row of each kind.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/capture/kill_rows.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows that a file is recognised by everything that tells two contents apart, and that memory is bounded. */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/symbols/known_files.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

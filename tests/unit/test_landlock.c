@@ -5,8 +5,8 @@
  */
 #define _GNU_SOURCE 1
 
-#include "common/cleanup.h"
-#include "common/landlock.h"
+#include "common/base/cleanup.h"
+#include "common/confine/landlock.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

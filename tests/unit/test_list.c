@@ -3,10 +3,10 @@
  * Shows which captures `list` chooses by its options, that nobody who asks for "the newest capture" gets a baseline, what
  * `show` prints of one capture, and the two orders of `top`.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/schema.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/store/schema.h"
+#include "common/system/log.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

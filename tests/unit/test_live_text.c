@@ -3,11 +3,11 @@
  * Shows that what bourdond says of a second's samples is what `bourdon top --live` reads: names of others, the most samples
  * first, within limits that are said; and that a reader takes nothing else for it.
  */
-#include "common/cleanup.h"
-#include "common/live_line.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/live_line.h"
 #include "consumer/store/live_text.h"
-#include "report/live_text.h"
-#include "report/thread_history.h"
+#include "report/live/live_text.h"
+#include "report/live/thread_history.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

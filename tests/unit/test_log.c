@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows that a log line carries its priority where the journal reads it, and nowhere else. */
-#include "common/cleanup.h"
-#include "common/log.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

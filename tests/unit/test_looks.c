@@ -3,8 +3,8 @@
  * Shows that a look is read wherever its stream is cut, that a thread that is where it was has what the look before told of
  * it, that what is missing is asked for again, and that no damaged record is read.
  */
-#include "common/cleanup.h"
-#include "consumer/target/looks.h"
+#include "common/base/cleanup.h"
+#include "consumer/host/looks.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

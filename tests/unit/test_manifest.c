@@ -3,9 +3,9 @@
  * Shows that a manifest reads back as it was written, that each field must be present and valid, and that a
  * newer one with more fields can be read.
  */
-#include "common/abi.h"
-#include "common/cleanup.h"
-#include "common/manifest.h"
+#include "common/abi/abi.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/manifest.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

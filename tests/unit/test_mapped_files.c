@@ -4,9 +4,9 @@
  * through bourdon-grant; for which process it is asked, when it is not asked again; and which perf maps are
  * accepted.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/grant_request.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/grant_request.h"
 #include "consumer/symbols/mapped_files.h"
 #include "tests/unit/fake_grant.h"
 #include "tests/unit/helpers.h"

@@ -3,8 +3,8 @@
  * Shows that all records of the iterator arrive, and that an iterator that blocks, like a FIFO without a
  * writer, does not keep its reader waiting longer than its deadline.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/symbols/mapping_reader.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -3,9 +3,9 @@
  * Shows that an address belongs to the mapping that the iterator showed last there: records cut anywhere,
  * mappings that replace others, an exec, shared files, and processes that are forgotten.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
+#include "consumer/host/iterator_stream.h"
 #include "consumer/symbols/mappings.h"
-#include "consumer/target/iterator_stream.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,9 +3,9 @@
  * Shows the text of the metrics (tests/e2e/alerts.bats gives it to promtool), that the number of series has a bound, and that
  * the file is replaced in one step, follows the settings and goes with the daemon.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/version.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/base/version.h"
 #include "consumer/store/metrics.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"

@@ -3,8 +3,8 @@
  * Shows that a database is migrated to a newer schema without losing a row, that a crash leaves the old database or the
  * new one, and that other versions stay as they are.
  */
-#include "common/files.h"
-#include "consumer/store/migrate.h"
+#include "common/store/migrate.h"
+#include "common/system/files.h"
 #include "tests/unit/schema_fixture.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows that a name is remembered for its file and offset alone, inlined functions with it, and for how long. */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/symbols/name_cache.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -3,7 +3,7 @@
  * Shows that an index has for each offset of a span what was said of one of them, before and after it is written; that spans do
  * not overlap; that its size is bounded; and that content which is cut or changed is refused or read, and never more than it has.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/symbols/name_index.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

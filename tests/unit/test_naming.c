@@ -4,8 +4,8 @@
  * says so in one line, that users and processes take turns until then, and that a file which has to wait for
  * bourdon-grant is waited for, but not for long.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/symbols/naming.h"
 #include "consumer/symbols/naming_plan.h"
 #include "tests/unit/fake_grant.h"

@@ -3,8 +3,8 @@
  * Shows what the daemon tells the service manager, on a socket of either kind, and that a manager that does
  * not read blocks nothing: the daemon sends the newest state later.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/process/notify.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

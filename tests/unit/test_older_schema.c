@@ -3,12 +3,12 @@
  * Shows that bourdon finds in a database of an older schema every name and column of the newer one, that it does not write
  * it, and what it says of a version that it does not read.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/version.h"
-#include "consumer/store/migrate.h"
-#include "report/database.h"
-#include "report/older_schema.h"
+#include "common/base/cleanup.h"
+#include "common/base/version.h"
+#include "common/store/migrate.h"
+#include "common/system/log.h"
+#include "report/model/database.h"
+#include "report/model/older_schema.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/schema_fixture.h"
 #include "tests/unit/suites.h"

@@ -4,7 +4,7 @@
  * and when it ends; which requests are refused, and how users and rules share the places. The client is connected to the
  * daemon's socket.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/ask_limit.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/suites.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows since when a resource was short, by the waiting of the targets before the trigger. */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/capture/onset.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

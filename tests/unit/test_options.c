@@ -3,10 +3,10 @@
  * Shows how a command line is parsed by its table: options anywhere, words in order, --help and --version,
  * and one line and exit status 2 for each mistake.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/version.h"
+#include "common/base/cleanup.h"
+#include "common/base/version.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,8 +3,8 @@
  * Shows which user may have written a database, or a file beside it, and that root becomes that user without
  * a way back.
  */
-#include "common/cleanup.h"
-#include "report/owner.h"
+#include "common/base/cleanup.h"
+#include "report/model/owner.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

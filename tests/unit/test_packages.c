@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows that the package of a file is found in lists like dpkg's, whichever way they name files and themselves. */
-#include "common/cleanup.h"
-#include "report/packages.h"
+#include "common/base/cleanup.h"
+#include "report/model/packages.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

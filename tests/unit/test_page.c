@@ -3,8 +3,8 @@
  * Tests of the page of `bourdon report`: its policy allows its own script and style, its data are those of SQL, and no name is
  * more than data. What a browser makes of it is in tests/e2e/page.bats.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/page_fixture.h"

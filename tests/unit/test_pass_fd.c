@@ -3,9 +3,9 @@
  * Shows that a message and its descriptor arrive together, that a message that is cut or has more than one
  * descriptor is refused, and that no descriptor leaks.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/pass_fd.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/pass_fd.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,8 +3,8 @@
  * Shows, on real tries, that rules are written whole to the trie that is not live before it becomes live, and
  * that a failure does not change the live trie.
  */
-#include "common/cleanup.h"
-#include "consumer/target/patterns.h"
+#include "common/base/cleanup.h"
+#include "consumer/host/patterns.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,9 +3,9 @@
  * Shows the names that a perf map gives to addresses: the last line that covers an address counts, whatever
  * else is in the file.
  */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/perf_map.h"
-#include "consumer/symbolizer/symbolizer.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/perf_map.h"
+#include "common/symbolizer/symbolizer.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

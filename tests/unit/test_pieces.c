@@ -3,8 +3,8 @@
  * Shows that of the pieces that hold an address the one that begins last is found, compared with a plain
  * search.
  */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/pieces.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/pieces.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

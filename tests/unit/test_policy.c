@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows what policy.conf means, how its mistakes are reported, and which files are refused. */
-#include "common/cleanup.h"
-#include "common/policy.h"
+#include "common/base/cleanup.h"
+#include "common/policy/policy.h"
 #include "loader/policy_file.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

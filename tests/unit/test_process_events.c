@@ -3,8 +3,8 @@
  * Shows that a record from the kernel is used only if its type is known and its size is right, that a comm
  * without a NUL gets one, and that task records and paths of cgroups are used only whole.
  */
-#include "common/cleanup.h"
-#include "consumer/target/process_events.h"
+#include "common/base/cleanup.h"
+#include "consumer/host/process_events.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

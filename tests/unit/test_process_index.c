@@ -3,7 +3,7 @@
  * Shows that the index finds each process of an array by id and start time together, whatever else the
  * elements hold.
  */
-#include "common/process_index.h"
+#include "common/base/process_index.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

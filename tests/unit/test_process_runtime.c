@@ -3,8 +3,8 @@
  * Shows by which evidence a process counts as Python, as a Java virtual machine or as a native program: the content of
  * its files, real ones of Debian among them, goes before their names.
  */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/runtime_sign.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/runtime_sign.h"
 #include "consumer/symbols/process_runtime.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

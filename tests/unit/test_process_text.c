@@ -3,8 +3,8 @@
  * Shows that the texts of the kernel about processes are parsed, whatever name a process has, and that other
  * texts are refused.
  */
-#include "common/cleanup.h"
-#include "common/files.h"
+#include "common/base/cleanup.h"
+#include "common/system/files.h"
 #include "loader/grant/process_text.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -3,13 +3,13 @@
  * Tests of profiles: what is computed from them is what the SQL views say, for random captures; and a damaged database
  * makes neither endless work nor a wrong reference.
  */
-#include "common/cleanup.h"
-#include "common/schema.h"
-#include "report/folded.h"
-#include "report/profile.h"
-#include "report/query.h"
-#include "report/sums.h"
-#include "report/top.h"
+#include "common/base/cleanup.h"
+#include "common/store/schema.h"
+#include "report/answer/top.h"
+#include "report/export/folded.h"
+#include "report/model/profile.h"
+#include "report/model/query.h"
+#include "report/model/sums.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -2,7 +2,7 @@
 /*
  * Shows that what the kernel counts of programs is read whole, and that it is known whether it counts.
  */
-#include "consumer/target/program_costs.h"
+#include "consumer/host/program_costs.h"
 #include "tests/unit/fake_kernel.h"
 #include "tests/unit/suites.h"
 

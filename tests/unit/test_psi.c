@@ -3,8 +3,8 @@
  * Shows that the texts of pressure files are parsed or refused, and that the stall of a window follows from
  * the readings: by proportion between two, across the end of the ring, and after the total has fallen.
  */
-#include "common/cleanup.h"
-#include "common/psi.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/psi.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

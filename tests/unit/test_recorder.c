@@ -3,7 +3,7 @@
  * Shows what becomes of a trigger: a capture with the seconds before it and after it, or none; and what a capture has when
  * something happens meanwhile. The daemon runs as it is, with time that the test lets pass.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/suites.h"
 

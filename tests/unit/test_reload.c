@@ -3,8 +3,8 @@
  * Shows when a reload begins, what becomes of what was read, and how long a replaced configuration lives: at
  * times that the test chooses, without files and without a kernel.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/reload.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

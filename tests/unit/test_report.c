@@ -3,15 +3,15 @@
  * Tests of the command bourdon: how quantities are written, and what each subcommand prints for a database
  * with honest and hostile rows. Commands run as in a shell, but without main().
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/schema.h"
+#include "common/base/cleanup.h"
+#include "common/store/schema.h"
+#include "common/system/log.h"
 #include "consumer/capture/capture.h"
 #include "report/command.h"
-#include "report/database.h"
-#include "report/format.h"
-#include "report/loss_text.h"
-#include "report/wrap.h"
+#include "report/model/database.h"
+#include "report/model/loss_text.h"
+#include "report/text/format.h"
+#include "report/text/wrap.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

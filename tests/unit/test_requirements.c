@@ -3,8 +3,8 @@
  * Shows the verdict on each requirement. Directories stand for machines: one that has everything, and for
  * each requirement one that lacks it.
  */
-#include "common/cleanup.h"
-#include "common/requirements.h"
+#include "common/base/cleanup.h"
+#include "common/kernel/requirements.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -4,12 +4,12 @@
  * confined symbolizer and through fake ones that die or lie; that a file counts only if it is the one that
  * was mapped; and that each frame of a hostile stack gets some name.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/files.h"
-#include "common/pass_fd.h"
-#include "consumer/symbolizer/spawner.h"
-#include "consumer/symbolizer/symbolizer.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/symbolizer/spawner.h"
+#include "common/symbolizer/symbolizer.h"
+#include "common/system/files.h"
+#include "common/system/pass_fd.h"
 #include "consumer/symbols/resolve.h"
 #include "consumer/symbols/supervisor.h"
 #include "tests/unit/helpers.h"

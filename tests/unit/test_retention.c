@@ -3,8 +3,8 @@
  * Shows that captures go oldest first, by age and by number, with all that only they referred to; that the captures which stay
  * lose nothing; and that those on demand leave room to those of rules.
  */
-#include "common/clock.h"
-#include "consumer/store/retention.h"
+#include "common/base/clock.h"
+#include "common/store/retention.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 

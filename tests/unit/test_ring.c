@@ -3,7 +3,7 @@
  * Shows that a reader of a sample ring delivers each sample once, whole and in order, or counts it as lost:
  * on rings that are empty, partly filled, wrapped, lapped, being written, and with slots that are invalid.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/capture/ring.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

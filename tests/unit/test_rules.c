@@ -3,7 +3,7 @@
  * Shows what rules mean, that each mistake is reported with its file and line and hides no other, that a set
  * with a mistake is refused, and which rules apply to which process.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/rules/rules.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -5,10 +5,10 @@
  */
 #define _GNU_SOURCE 1 /* struct ucred, pipe2() */
 
-#include "common/cleanup.h"
-#include "common/grant_counters.h"
-#include "common/log.h"
-#include "common/seccomp.h"
+#include "common/base/cleanup.h"
+#include "common/confine/seccomp.h"
+#include "common/protocol/grant_counters.h"
+#include "common/system/log.h"
 #include "policy/bourdon-grant.h"
 #include "policy/bourdon-load.h"
 #include "policy/bourdond.h"

@@ -4,8 +4,8 @@
  * makes of each policy judges the same calls alike on both, and kills for all others. test_seccomp.c tests what the
  * kernel does with those of this machine.
  */
-#include "common/cleanup.h"
-#include "common/seccomp.h"
+#include "common/base/cleanup.h"
+#include "common/confine/seccomp.h"
 #include "policy/bourdon-grant-aarch64.h"
 #include "policy/bourdon-grant-x86_64.h"
 #include "policy/bourdon-grant.h"

@@ -3,9 +3,9 @@
  * Shows what bourdond reads from its command line and from bourdon.conf, in particular the size of the
  * database, and what it refuses.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "consumer/rules/settings.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "common/shared_text.h"
+#include "common/base/shared_text.h"
 
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

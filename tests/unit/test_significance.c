@@ -4,8 +4,8 @@
  * that recordings of one load, however its samples cluster, are told apart no more often than it says; and that it finds a
  * function that was planted.
  */
-#include "common/cleanup.h"
-#include "report/significance.h"
+#include "common/base/cleanup.h"
+#include "report/diff/significance.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -2,8 +2,8 @@
 /*
  * Tests of rows that are written by the names of their columns, and of statements that a query makes.
  */
-#include "common/cleanup.h"
-#include "consumer/sql/sql.h"
+#include "common/base/cleanup.h"
+#include "common/sql/sql.h"
 #include "tests/unit/suites.h"
 
 #include <check.h>

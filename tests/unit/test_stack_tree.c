@@ -3,8 +3,8 @@
  * Shows that stacks go into the tree and come out of the view as they were, whatever they share and in whatever order
  * they come, that what they share is stored once, and that a stack is found again.
  */
-#include "common/schema.h"
-#include "consumer/store/stack_tree.h"
+#include "common/store/schema.h"
+#include "common/store/stack_tree.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,7 +3,7 @@
  * Shows that each distinct stack of a process is kept once and can be read back: what makes two stacks
  * different, which stacks are missing, the limits, and thousands of random stacks compared with a plain list.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/capture/stacks.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

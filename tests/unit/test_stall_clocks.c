@@ -3,7 +3,7 @@
  * Shows, on a real map, that PSI's formula is applied to the clocks of the CPUs: the stall of each CPU is
  * weighted by its busy time between two readings, and a state that still holds counts until now.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/capture/stall_clocks.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -3,8 +3,8 @@
  * Shows that a status line is one line, whatever its values hold, that its values read back escaped, and that
  * a damaged line is refused.
  */
-#include "common/cleanup.h"
-#include "common/status_line.h"
+#include "common/base/cleanup.h"
+#include "common/protocol/status_line.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -3,8 +3,8 @@
  * Shows, on real files, that a new database has the schema and the file modes that readers rely on, that a
  * foreign file is refused and left as it is, and that a database survives a restart and a crash.
  */
-#include "common/counters.h"
-#include "common/schema.h"
+#include "common/protocol/counters.h"
+#include "common/store/schema.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "common/schema.h"
+#include "common/store/schema.h"
 #include "consumer/store/store_accounts.h"
 #include "tests/unit/suites.h"
 

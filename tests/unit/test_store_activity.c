@@ -3,7 +3,7 @@
  * Shows what a reader of the database sees of minutes of activity, that a key is one row however often it is met, that
  * minutes stay within their bytes, and which go first.
  */
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "consumer/store/store_activity.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"

@@ -3,8 +3,8 @@
  * Shows that the rows of a committed capture are what the capture holds: samples, stacks, processes, pressure,
  * usage and losses, and that the views add them up.
  */
-#include "common/shared_text.h"
-#include "consumer/symbolizer/runtime_sign.h"
+#include "common/base/shared_text.h"
+#include "common/symbolizer/runtime_sign.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 

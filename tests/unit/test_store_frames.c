@@ -3,7 +3,7 @@
  * Shows how the store names frames: later names serve earlier stacks, an address may have several inlined
  * functions, builds of one file are kept apart, and names that a hostile process chose are escaped.
  */
-#include "common/shared_text.h"
+#include "common/base/shared_text.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 

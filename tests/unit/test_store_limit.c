@@ -3,8 +3,8 @@
  * Shows that the files of the database never grow beyond the limit, that the oldest captures give way, and
  * what a commit does while another process holds a lock or a long read transaction.
  */
-#include "common/clock.h"
-#include "common/counters.h"
+#include "common/base/clock.h"
+#include "common/protocol/counters.h"
 #include "consumer/store/store_capture.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"

@@ -3,7 +3,7 @@
  * Shows what the store thread does first, what gives way to what, how many captures may be under way, and what it removes
  * when it is too old; turn by turn, with time that the test lets pass.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/suites.h"
 

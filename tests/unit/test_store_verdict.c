@@ -3,7 +3,7 @@
  * Shows that the columns of a verdict are those of its rows, that names in them are as the database has them and as the journal
  * wants them, and that 'bourdon db check' finds a column that the rows do not give.
  */
-#include "consumer/store/store_verdict.h"
+#include "common/store/store_verdict.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"

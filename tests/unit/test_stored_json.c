@@ -3,8 +3,8 @@
  * Shows that the JSON which bourdond stores is read, within the limit, and that every other value of a column is refused,
  * also where SQLite or a JSON parser would take it for the same.
  */
-#include "common/cleanup.h"
-#include "consumer/store/stored_json.h"
+#include "common/base/cleanup.h"
+#include "common/store/stored_json.h"
 #include "tests/unit/suites.h"
 
 #include <errno.h>

@@ -3,12 +3,12 @@
  * Shows that each invalid field of a reply is refused, that an invalid request is refused, and that a real,
  * confined symbolizer reads every kind of file and dies alone of one that is truncated while it reads.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/files.h"
-#include "common/pass_fd.h"
-#include "consumer/symbolizer/spawner.h"
-#include "consumer/symbolizer/symbolizer.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/symbolizer/spawner.h"
+#include "common/symbolizer/symbolizer.h"
+#include "common/system/files.h"
+#include "common/system/pass_fd.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

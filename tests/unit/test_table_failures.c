@@ -3,9 +3,9 @@
  * Shows which files without an unwind table the daemon remembers, in which order, that their number is bounded, and how the
  * status tells of them.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/status_line.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/protocol/status_line.h"
 #include "consumer/status.h"
 #include "consumer/unwind/table_failures.h"
 #include "tests/unit/suites.h"

@@ -4,13 +4,13 @@
  * that each number of a message that is out of its range is refused; and what happens when a symbolizer sends
  * too little, or nothing.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/pass_fd.h"
-#include "consumer/symbolizer/runtime_sign.h"
-#include "consumer/symbolizer/symbolizer.h"
-#include "consumer/symbolizer/table_stream.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/symbolizer/runtime_sign.h"
+#include "common/symbolizer/symbolizer.h"
+#include "common/symbolizer/table_stream.h"
+#include "common/system/log.h"
+#include "common/system/pass_fd.h"
 #include "tests/unit/fake_unwind.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

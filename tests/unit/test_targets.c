@@ -3,8 +3,8 @@
  * Shows that the table knows each announced process with its latest values until it is forgotten: random
  * announcements, exits, walks and forgetting are compared with an array.
  */
-#include "common/cleanup.h"
-#include "consumer/target/targets.h"
+#include "common/base/cleanup.h"
+#include "consumer/host/targets.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows which threads the words of --match mean. */
-#include "common/cleanup.h"
-#include "report/thread_filter.h"
+#include "common/base/cleanup.h"
+#include "report/live/thread_filter.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

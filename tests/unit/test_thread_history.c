@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows that averages, shares and sparklines of groups are those of the looks, and that memory is bounded. */
-#include "common/cleanup.h"
-#include "report/thread_history.h"
+#include "common/base/cleanup.h"
+#include "report/live/thread_history.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

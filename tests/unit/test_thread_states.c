@@ -3,7 +3,7 @@
  * Shows how looks at threads add up: equal ones of a second to a row, and whole seconds to one row; that each look is in
  * exactly one row; and that others than targets have a limit of their own.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/capture/thread_states.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

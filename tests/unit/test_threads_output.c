@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows what `bourdon threads --once` prints of groups with hostile names: as text, JSON and CSV. */
-#include "common/cleanup.h"
-#include "report/threads_output.h"
+#include "common/base/cleanup.h"
+#include "report/live/threads_output.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

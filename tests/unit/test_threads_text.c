@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows how the text of the iterator `threads` is read: its columns, escaped names, and lines that are none. */
-#include "common/cleanup.h"
-#include "report/threads_text.h"
+#include "common/base/cleanup.h"
+#include "report/live/threads_text.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows that times are read as RFC 3339 and durations have them, that nothing else is, and how they are written. */
-#include "common/cleanup.h"
-#include "report/time_text.h"
+#include "common/base/cleanup.h"
+#include "report/text/time_text.h"
 #include "tests/unit/suites.h"
 
 #include <check.h>

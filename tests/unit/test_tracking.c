@@ -3,7 +3,7 @@
  * Shows how the daemon follows processes: by the events of the programs, by walks where events are lost, and which watches
  * there are because of it; at times that the test lets pass.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/suites.h"
 

@@ -3,7 +3,7 @@
  * Shows, with random allocations and releases, that no unit is allocated twice, or again before readers of
  * the old table are gone; and that free room is found.
  */
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "consumer/unwind/unit_map.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

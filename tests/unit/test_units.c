@@ -3,8 +3,8 @@
  * Shows that a quantity with a unit is exact, that one without a unit is refused, and that one that does not
  * fit, or would have to be rounded, is refused.
  */
-#include "common/cleanup.h"
-#include "common/units.h"
+#include "common/base/cleanup.h"
+#include "common/text/units.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

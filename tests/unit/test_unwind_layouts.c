@@ -3,7 +3,7 @@
  * Shows that processes with the same mappings share a layout, that a layout lives as long as its last user,
  * and that its room is used again.
  */
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "consumer/unwind/unwind_layouts.h"
 #include "tests/unit/fake_unwind.h"
 #include "tests/unit/helpers.h"

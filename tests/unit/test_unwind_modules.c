@@ -3,8 +3,8 @@
  * Shows when the table of a file is built, built again, retried and given up: with real files and a
  * symbolizer in a child, with arrays for the kernel's maps, and with a clock that the test sets.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/unwind/unwind_modules.h"
 #include "tests/unit/fake_unwind.h"
 #include "tests/unit/helpers.h"

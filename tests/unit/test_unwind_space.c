@@ -3,9 +3,9 @@
  * Shows that a table is in the maps as it was compiled, wherever there was room for it; that a table without
  * room leaves nothing behind; and when the room of a retired table is given back.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "consumer/symbolizer/unwind_table.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/symbolizer/unwind_table.h"
 #include "consumer/unwind/unwind_space.h"
 #include "tests/unit/fake_unwind.h"
 #include "tests/unit/helpers.h"

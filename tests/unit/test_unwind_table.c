@@ -5,9 +5,9 @@
  * program, where the rule, computed with random registers, gives the same as libdw's expression. Of whole files of
  * several compilers each row is what libdw finds. Truncated and invalid files give an error.
  */
-#include "common/cleanup.h"
-#include "consumer/symbolizer/call_frames.h"
-#include "consumer/symbolizer/unwind_table.h"
+#include "common/base/cleanup.h"
+#include "common/symbolizer/call_frames.h"
+#include "common/symbolizer/unwind_table.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/libdw_rules.h"
 #include "tests/unit/suites.h"

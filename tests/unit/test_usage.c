@@ -4,7 +4,7 @@
  * capture has a row for each process that stands out by some measure, and one for all others; that processes which end
  * count once; and that the parts of the machine's time add up.
  */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/capture/capture_usage.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows which names of users are known, also of a file that has mistakes. */
-#include "common/cleanup.h"
+#include "common/base/cleanup.h"
 #include "consumer/process/user_names.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

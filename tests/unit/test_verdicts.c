@@ -4,8 +4,8 @@
  * the kernel counted, and that each wait is charged, neither more nor less: tests/verdicts/README.md. BOURDON_VERDICTS=table prints
  * what was judged as what (make verdicts).
  */
-#include "common/cleanup.h"
-#include "common/schema.h"
+#include "common/base/cleanup.h"
+#include "common/store/schema.h"
 #include "common/verdict/verdict.h"
 #include "tests/unit/suites.h"
 

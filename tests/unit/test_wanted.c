@@ -3,8 +3,8 @@
  * Shows, on a real map, that the kernel has exactly what is wanted, which kinds of it control.wanted names, and that more
  * than there is room for is counted.
  */
-#include "common/cleanup.h"
-#include "consumer/target/wanted.h"
+#include "common/base/cleanup.h"
+#include "consumer/host/wanted.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

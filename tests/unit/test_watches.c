@@ -5,8 +5,8 @@
  * each rule, the half for users, that cgroups without room are counted and watched later; and which stall begins a
  * capture within a cooldown, and what fires where the kernel's trigger does not.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "consumer/watch/watches.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -3,9 +3,9 @@
  * cgroup_flood makes many cgroups and starts a process in each, which renames itself to NAME: a rule that
  * matches NAME gets a target in each of them. The processes sleep until cgroup_flood ends, or end at once.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <fcntl.h>

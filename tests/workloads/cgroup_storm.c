@@ -5,9 +5,9 @@
  * the next without end, and in each takes the comm that a rule of the victim names. Idle processes with that
  * comm lie in cgroups of their own. A SIGTERM ends it and removes its cgroups.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <dirent.h>
 #include <errno.h>

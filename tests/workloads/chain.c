@@ -4,7 +4,7 @@
  * instruction for ever, below chain_outer() and chain_inner(); the second sleeps again and again, below
  * chain_sleep(). Built with ONE_MORE, it has one more instruction, before those.
  */
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #include <pthread.h>
 #include <stdio.h>

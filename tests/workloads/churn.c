@@ -4,9 +4,9 @@
  * (exec), rename themselves (comm), and have threads that begin, rename themselves and end (thread). Each of
  * its workers takes the given names in turn. It prints how often that happened.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <fcntl.h>

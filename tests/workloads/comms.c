@@ -2,9 +2,9 @@
 /*
  * comms makes many processes that sleep, each with a name of its own: PREFIX and a number. They die with it.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -6,9 +6,9 @@
  */
 #define _GNU_SOURCE 1 /* pthread_setaffinity_np() */
 
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,9 +3,9 @@
  * crowd is many threads of many processes, as a busy host has them: most wait, each in one of four system calls, every tenth
  * wakes ten times a second, and some run all the time. The processes are called crowd-0, crowd-1 and so on, and die with it.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <linux/futex.h>

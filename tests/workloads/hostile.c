@@ -4,9 +4,9 @@
  * functions whose symbols are as long as asked for, hostile_00____... to hostile_15____..., so that a test
  * can put any bytes in their place in the file.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <pthread.h>

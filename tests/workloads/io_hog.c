@@ -5,9 +5,9 @@
  */
 #define _GNU_SOURCE 1 /* O_DIRECT */
 
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
  * jit makes CPU pressure in code that it writes itself, as a runtime does, and names the code Jit::spin in
  * /tmp/perf-PID.map. On request, lines about code that does not exist precede that line.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <inttypes.h>
 #include <signal.h>

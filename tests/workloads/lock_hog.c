@@ -6,10 +6,10 @@
  */
 #define _GNU_SOURCE 1 /* syscall numbers */
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <linux/futex.h>
 #include <pthread.h>

@@ -5,9 +5,9 @@
  * fault; the other thread changes the mapping and waits for the first with the lock held. Until the file
  * system is thawed, readers of this process's map block, too.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,9 @@
  * (sysctl vm.max_map_count: 65530), of the same page of its own file, so that they do not merge. With --remap they
  * go on to replace them, one after the other. They die with their parent.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,9 @@
  * Each file is mapped whole, readable and executable, or with "r:" before its name readable only; "secret" is
  * memory of memfd_secret(2). It prints the address of each mapping, in decimal. SIGUSR1 makes it map one file more.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

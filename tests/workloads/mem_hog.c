@@ -5,10 +5,10 @@
  * were used and reclaimed, which the kernel counts as memory stall, with or without swap. Reading a file once
  * stalls on io instead, and growing memory gets the process killed.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/units.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
+#include "common/text/units.h"
 
 #include <errno.h>
 #include <fcntl.h>

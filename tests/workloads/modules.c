@@ -4,9 +4,9 @@
  * runs through them: each of its stacks has one frame in each of many files, and soon its samples name all of
  * them. With a mode such as 0400 nobody but their owner can read them.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <elf.h>
 #include <errno.h>

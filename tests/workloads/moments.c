@@ -3,10 +3,10 @@
  * moments says when it ran and when it waited, to compare the times of samples with. On SIGUSR1 it burns wall
  * time in burn_moment(), on SIGUSR2 it sleeps in sleep_moment(). After each it prints when that began and ended.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <inttypes.h>
 #include <signal.h>

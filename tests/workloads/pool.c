@@ -7,9 +7,9 @@
  */
 #define _GNU_SOURCE 1 /* syscall() */
 
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <linux/futex.h>
 #include <pthread.h>

@@ -4,9 +4,9 @@
  * burn_worker(). SIGHUP gives each worker a name that no server has (idle-N), SIGUSR1 a name that a worker of
  * a server may have (the first part of NAME and a number), both by prctl(2).
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <signal.h>
 #include <string.h>

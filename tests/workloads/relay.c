@@ -4,10 +4,10 @@
  * standard input, until that ends; with --pause it waits for a timer, in await_timer(). With --pulse it is the other end:
  * it writes a byte to its standard output every so often. It measures the waiting, and prints it at the end.
  */
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* secret uses CPU time with a stack full of one word, which no other process knows or may learn. */
 #include "tests/workloads/secret.h"
-#include "common/abi.h"
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/abi/abi.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <stddef.h>

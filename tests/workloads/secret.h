@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * secret.h says where `secret --hotspot` has what libjvm.so would have: in its lowest mapping. It begins with the words that
- * have the offsets of the fields of HotSpot's structures, in the order of HOTSPOT_* (common/abi.h).
+ * have the offsets of the fields of HotSpot's structures, in the order of HOTSPOT_* (common/abi/abi.h).
  */
 #ifndef BOURDON_TESTS_SECRET_H
 #define BOURDON_TESTS_SECRET_H

@@ -3,9 +3,9 @@
  * sleepers makes many idle processes in many cgroups, which a consumer has to know and to watch. They are
  * called "sleepers"; their parent renames itself before it is ready. They die with it.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <limits.h>

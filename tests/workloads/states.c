@@ -3,9 +3,9 @@
  * states has threads and processes each in one state, for as long as it runs, under names that say which: in a named
  * system call, stopped, traced, ended, and two that run. Its line "ready" has the pids of the processes and the descriptors.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <linux/futex.h>

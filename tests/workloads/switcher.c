@@ -6,10 +6,10 @@
  */
 #define _GNU_SOURCE 1 /* CPU_SET() */
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -4,9 +4,9 @@
  * burn_third() a third, and burn_sixth() a sixth. Each turn of all three takes some microseconds, so that no clock of a
  * profiler keeps step with it. With --rest MS it sleeps in rest() for so long after each ms of work.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -6,9 +6,9 @@
  * ever wakes up. With --first-ends its first thread exits; with --undumpable the process then keeps its memory
  * from others.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 
 #include <errno.h>
 #include <pthread.h>

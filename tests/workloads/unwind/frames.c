@@ -4,9 +4,9 @@
  * leaf is a chain of functions with different frames; the order of their calls, and where they use CPU time,
  * is known here and in tests/e2e/unwind.bats.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "tests/workloads/unwind/chain.h"
 #include "tests/workloads/unwind/run.h"
 

@@ -8,10 +8,10 @@
 
 #include "tests/workloads/unwind/honest.h"
 
-#include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "tests/workloads/unwind/chain.h"
 #include "tests/workloads/unwind/run.h"
 

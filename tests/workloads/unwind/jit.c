@@ -3,9 +3,9 @@
  * jit makes code while it runs, which no table describes: the code keeps a frame pointer, loops, and calls
  * back into C. Its name is in /tmp/perf-PID.map, in the format of perf.
  */
-#include "common/cleanup.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/cleanup.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "tests/workloads/unwind/chain.h"
 #include "tests/workloads/unwind/run.h"
 

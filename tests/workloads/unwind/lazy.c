@@ -3,8 +3,8 @@
  * lazy runs in the procedure linkage table, and in the resolver of the loader, which the table calls until a
  * function is bound: it removes the binding again and again.
  */
-#include "common/log.h"
-#include "common/options.h"
+#include "common/system/log.h"
+#include "common/system/options.h"
 #include "tests/workloads/unwind/chain.h"
 #include "tests/workloads/unwind/run.h"
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * hash_index.h finds elements of an array by content: an open-addressing table of positions. The owner of the
+ * array keeps the elements.
+ */
+#ifndef BOURDON_COMMON_BASE_HASH_INDEX_H
+#define BOURDON_COMMON_BASE_HASH_INDEX_H
+
+#include "common/base/hash.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash_index {
+	struct hash_slot *slots;
+	uint32_t mask; /* number of slots - 1, or 0 without slots */
+	uint32_t count;
+};
+
+#define HASH_INDEX_NONE UINT32_MAX
+
+/* Returns true if the element at `position` is the wanted one. */
+typedef bool (*hash_equal)(const void *user, uint32_t position);
+
+/* Returns the position of the element, or HASH_INDEX_NONE. */
+uint32_t hash_index_find(const struct hash_index *index, uint32_t hash, hash_equal equal, const void *user);
+
+/* Adds a position that is not in the table. Returns 0 or -ENOMEM. */
+int hash_index_add(struct hash_index *index, uint32_t hash, uint32_t position);
+
+/* Removes a position; `hash` must be the one it was added with. */
+void hash_index_remove(struct hash_index *index, uint32_t hash, uint32_t position);
+
+void hash_index_free(struct hash_index *index);
+
+#endif

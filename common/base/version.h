@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef BOURDON_COMMON_BASE_VERSION_H
+#define BOURDON_COMMON_BASE_VERSION_H
+
+#define BOURDON_VERSION "0.1.0"
+
+#endif

@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef BOURDON_VERSION_H
-#define BOURDON_VERSION_H
-
-#define BOURDON_VERSION "0.1.0"
-
-#endif

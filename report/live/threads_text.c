@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report/live/threads_text.h"
+
+#include "common/base/array.h"
+#include "common/base/cleanup.h"
+#include "common/base/hash_index.h"
+
+#include <string.h>
+
+#define FIELDS_MAX 64U /* of a line; this version has 14 */
+
+const char *const thread_column_names[THREAD_COLUMNS] = {
+	[THREAD_STATE] = "state",
+	[THREAD_SYSCALL] = "syscall",
+	[THREAD_COMM] = "comm",
+	[THREAD_PROCESS] = "process",
+	[THREAD_UNIT] = "unit",
+	[THREAD_CGROUP] = "cgroup",
+	[THREAD_CONTAINER] = "container",
+	[THREAD_FUNCTION] = "function",
+	[THREAD_MODULE] = "module",
+	[THREAD_KERNEL] = "kernel",
+	[THREAD_UID] = "uid",
+	[THREAD_FD] = "fd",
+	[THREAD_FUTEX] = "futex",
+	[THREAD_TGID] = "tgid",
+	[THREAD_TID] = "tid",
+	[THREAD_CPU] = "cpu",
+	[THREAD_STATE_NS] = "state_ns",
+	[THREAD_RUN_DELAY_NS] = "run_delay_ns",
+	[THREAD_IO_DELAY_NS] = "io_delay_ns",
+};
+
+static bool is_in_text(enum thread_column column)
+{
+	return column != THREAD_PROCESS && column != THREAD_UNIT && column != THREAD_CONTAINER &&
+	       column != THREAD_MODULE && column != THREAD_KERNEL;
+}
+
+static bool is_octal(const char *digits)
+{
+	return digits[0] >= '0' && digits[0] <= '3' && digits[1] >= '0' && digits[1] <= '7' &&
+	       digits[2] >= '0' && digits[2] <= '7';
+}
+
+/* Undoes \040 in place. A zero byte ends the text: it stands for an empty name. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; to++) {
+		if (*from == '\\' && is_octal(from + 1)) {
+			*to = (char)((from[1] - '0') * 64 + (from[2] - '0') * 8 + from[3] - '0');
+			from += 4;
+		} else {
+			*to = *from++;
+		}
+	}
+	*to = '\0';
+}
+
+/* Splits a line at its tabs. Returns the number of fields, or 0 if they are too many. */
+static uint32_t split(char *line, char *fields[FIELDS_MAX])
+{
+	uint32_t count = 0;
+
+	for (char *at = line; at;) {
+		if (count == FIELDS_MAX)
+			return 0;
+		fields[count++] = strsep(&at, "\t");
+	}
+	return count;
+}
+
+/* Which field has which column. Returns the number of fields, 0 if a column is missing. */
+static uint32_t read_header(char *line, uint32_t places[THREAD_COLUMNS])
+{
+	char *fields[FIELDS_MAX];
+	uint32_t count = split(line, fields);
+
+	for (uint32_t column = 0; column < THREAD_COLUMNS; column++) {
+		uint32_t place = 0;
+
+		if (!is_in_text(column))
+			continue;
+		while (place < count && strcmp(fields[place], thread_column_names[column]) != 0)
+			place++;
+		if (place == count)
+			return 0;
+		places[column] = place;
+	}
+	return count;
+}
+
+static bool read_line(char *text, uint32_t fields_count, const uint32_t places[THREAD_COLUMNS],
+		      struct thread_line *line)
+{
+	char *fields[FIELDS_MAX];
+
+	if (split(text, fields) != fields_count)
+		return false;
+	for (uint32_t i = 0; i < fields_count; i++) {
+		if (!*fields[i])
+			return false;
+		unescape(fields[i]);
+	}
+	for (uint32_t column = 0; column < THREAD_COLUMNS; column++)
+		line->values[column] = is_in_text(column) ? fields[places[column]] : THREAD_NONE;
+	line->stack = NULL;
+	line->times = 1;
+	return true;
+}
+
+struct wanted {
+	const struct thread_lines *lines;
+	const char *tgid;
+};
+
+/* Implements hash_equal. */
+static bool is_leader(const void *user, uint32_t position)
+{
+	const struct wanted *wanted = user;
+
+	return !strcmp(wanted->lines->lines[position].values[THREAD_TID], wanted->tgid);
+}
+
+/* A thread whose process's first thread is not listed has no name of the process. */
+static int name_processes(struct thread_lines *lines)
+{
+	struct hash_index leaders = { 0 };
+	int result = 0;
+
+	for (uint32_t i = 0; i < lines->count && !result; i++) {
+		const char *tid = lines->lines[i].values[THREAD_TID];
+
+		if (!strcmp(tid, lines->lines[i].values[THREAD_TGID]))
+			result = hash_index_add(&leaders, hash_bytes(tid, strlen(tid)), i);
+	}
+	for (uint32_t i = 0; i < lines->count && !result; i++) {
+		struct wanted wanted = { lines, lines->lines[i].values[THREAD_TGID] };
+		uint32_t at = hash_index_find(&leaders, hash_bytes(wanted.tgid, strlen(wanted.tgid)),
+					      is_leader, &wanted);
+
+		if (at != HASH_INDEX_NONE)
+			lines->lines[i].values[THREAD_PROCESS] = lines->lines[at].values[THREAD_COMM];
+	}
+	hash_index_free(&leaders);
+	return result;
+}
+
+int threads_text_read(char *text, size_t bytes, struct thread_lines *ret_lines)
+{
+	_cleanup_thread_lines_ struct thread_lines lines = { .text = text, .text_bytes = bytes, .looks = 1 };
+	uint32_t places[THREAD_COLUMNS] = { 0 }, fields_count;
+	char *at = text;
+	int result;
+
+	if (!bytes)
+		return -ENODATA;
+	fields_count = read_header(strsep(&at, "\n"), places);
+	if (!fields_count)
+		return -EPROTO;
+	for (char *line; (line = strsep(&at, "\n")) && (at || *line);) {
+		if (array_make_room(lines.lines, lines.count, lines.room, 1U))
+			return -ENOMEM;
+		/* the last line of a text that was cut off has no end */
+		if (at && read_line(line, fields_count, places, &lines.lines[lines.count]))
+			lines.count++;
+		else
+			lines.malformed++;
+	}
+	result = name_processes(&lines);
+	if (result < 0)
+		return result;
+	*ret_lines = lines;
+	lines = (struct thread_lines){ 0 };
+	return 0;
+}
+
+void thread_lines_free(struct thread_lines *lines)
+{
+	free(lines->lines);
+	free(lines->text);
+	*lines = (struct thread_lines){ 0 };
+}
