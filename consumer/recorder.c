@@ -469,8 +469,7 @@ static void end_accounts(const struct recorder *recorder, const struct active *a
 	struct capture_scope scope = scope_of(recorder, active);
 	struct accounts_scope of_accounts = capture_scope_of_accounts(&scope);
 	int result = accounts_end(&active->capture->accounts, recorder->kernel,
-				  active->capture->planned_end_ns, clock_now_ns(recorder->clock),
-				  &of_accounts);
+				  active->capture->planned_end_ns, recorder->clock, &of_accounts);
 
 	if (result < 0)
 		log_warning("cannot read the kernel's accounts: %s; a capture has none", strerror(-result));
@@ -558,7 +557,7 @@ static struct accounts read_waits(const struct recorder *recorder, uint64_t sinc
 	struct accounts waits;
 
 	accounts_begin(&waits, recorder->kernel, since_ns, accounts_valid_since(recorder), now_ns);
-	accounts_end(&waits, recorder->kernel, now_ns, now_ns, &all);
+	accounts_end(&waits, recorder->kernel, now_ns, recorder->clock, &all);
 	return waits;
 }
 

@@ -17,6 +17,9 @@
 #define VICTIMS_KEPT (2 * VICTIMS_MAX)
 #define PARTIES_KEPT (2 * BLAME_MAX)
 
+#define INTERRUPTED_NS (CLOCK_SECOND_NS / 200) /* in which others had the CPU */
+#define TRIES_MAX 5
+
 #define SLOT_NS_MASK ((1ULL << ACCOUNT_SLOT_NS_BITS) - 1)
 #define SLOT_NUMBER_MASK ((1ULL << (64 - ACCOUNT_SLOT_NS_BITS)) - 1)
 
@@ -275,24 +278,31 @@ static void reading_free(struct accounts_reading *reading)
 	free(reading->read);
 }
 
-/* Adds what lies between until_ns and to_ns. */
-static int add_until(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t to_ns,
-		     uint64_t now_ns, const struct accounts_scope *scope)
+/* Of what lies between until_ns and to_ns. */
+static struct accounts_reading reading_of(struct accounts *accounts, const struct kernel_objects *kernel,
+					  uint64_t to_ns, uint64_t now_ns, const struct accounts_scope *scope)
 {
-	_cleanup_(reading_free) struct accounts_reading reading = { .accounts = accounts,
-								    .scope = scope,
-								    .from_ns = accounts->until_ns,
-								    .to_ns = to_ns,
-								    .now_ns = now_ns,
-								    .bits = bits_of(kernel) };
-	int result = map_elements_read(kernel->map_fds[PIN_VICTIMS], sizeof(uint32_t),
-				       sizeof(struct victim_sums), read_victim, &reading);
+	return (struct accounts_reading){ .accounts = accounts,
+					  .scope = scope,
+					  .from_ns = accounts->until_ns,
+					  .to_ns = to_ns,
+					  .now_ns = now_ns,
+					  .bits = bits_of(kernel) };
+}
 
-	if (!result && !scope->sums_only)
-		result = map_elements_read(kernel->map_fds[PIN_BLAME], sizeof(struct blame_key),
-					   sizeof(struct blame_sums), read_blame, &reading);
-	accounts->until_ns = to_ns;
-	return result;
+static int add_victims(struct accounts_reading *reading, const struct kernel_objects *kernel)
+{
+	return map_elements_read(kernel->map_fds[PIN_VICTIMS], sizeof(uint32_t), sizeof(struct victim_sums),
+				 read_victim, reading);
+}
+
+/* Behind the victims, whose ids it knows. */
+static int add_blame(struct accounts_reading *reading, const struct kernel_objects *kernel)
+{
+	return reading->scope->sums_only
+		       ? 0
+		       : map_elements_read(kernel->map_fds[PIN_BLAME], sizeof(struct blame_key),
+					   sizeof(struct blame_sums), read_blame, reading);
 }
 
 void accounts_begin(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t from_ns,
@@ -312,8 +322,14 @@ void accounts_follow(struct accounts *accounts, const struct kernel_objects *ker
 		 to_ns = (now_ns & ~(slot_ns - 1)) - ACCOUNT_SLOTS / 2 * slot_ns;
 
 	/* a capture may have begun later than its tick */
-	if (now_ns > accounts->until_ns + (ACCOUNT_SLOTS - 4) * slot_ns)
-		add_until(accounts, kernel, to_ns, now_ns, scope);
+	if (now_ns > accounts->until_ns + (ACCOUNT_SLOTS - 4) * slot_ns) {
+		_cleanup_(reading_free) struct accounts_reading reading =
+			reading_of(accounts, kernel, to_ns, now_ns, scope);
+
+		if (!add_victims(&reading, kernel))
+			add_blame(&reading, kernel);
+		accounts->until_ns = to_ns;
+	}
 }
 
 /* ---- threads that are away ---- */
@@ -381,28 +397,76 @@ long accounts_add_away(void *user, const char *records, size_t bytes)
 	return (long)consumed;
 }
 
-static int add_away(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t end_ns,
-		    uint64_t now_ns, const struct accounts_scope *scope)
+static int add_away(struct accounts_reading *reading, const struct kernel_objects *kernel)
 {
 	_cleanup_close_ int fd = kernel_objects_open_iterator(kernel, PIN_AWAY);
-	struct accounts_reading reading = { .accounts = accounts,
-					    .scope = scope,
-					    .to_ns = end_ns,
-					    .now_ns = now_ns,
-					    .bits = bits_of(kernel) };
 
-	return fd < 0 ? fd : iterator_stream_read(fd, accounts_add_away, &reading);
+	return fd < 0 ? fd : iterator_stream_read(fd, accounts_add_away, reading);
+}
+
+/* The sums as they were before this reading; a victim that it has met first had none. */
+static void forget_reading(struct accounts_reading *reading, const uint64_t (*before)[ACCOUNTS],
+			   uint32_t before_count)
+{
+	for (uint32_t i = 0; i < reading->accounts->victims_count; i++) {
+		struct account_victim *victim = &reading->accounts->victims[i];
+
+		victim->threads = 0;
+		if (i < before_count)
+			memcpy(victim->ns, before[i], sizeof(victim->ns));
+		else
+			memset(victim->ns, 0, sizeof(victim->ns));
+	}
+	hash_index_free(&reading->ids);
+	reading->read_count = 0;
+}
+
+/* The time in which this thread did not run. */
+static uint64_t idle_ns(const struct clock *clock)
+{
+	return clock_now_ns(clock) - clock_spent_ns(clock);
+}
+
+/*
+ * A wait that ends after the sums were read, and before its thread is, is in neither. So the two are read right after each other,
+ * and again where others had the CPU in between.
+ */
+static int add_victims_and_away(struct accounts_reading *reading, const struct kernel_objects *kernel,
+				const struct clock *clock)
+{
+	const struct accounts *accounts = reading->accounts;
+	uint32_t before_count = accounts->victims_count;
+	_cleanup_free_ uint64_t(*before)[ACCOUNTS] = calloc(before_count + 1U, sizeof(*before));
+	int result;
+
+	if (!before)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < before_count; i++)
+		memcpy(before[i], accounts->victims[i].ns, sizeof(before[i]));
+	for (int tries = 1;; tries++) {
+		uint64_t began_ns = idle_ns(clock);
+
+		reading->now_ns = clock_now_ns(clock);
+		result = add_victims(reading, kernel);
+		if (!result)
+			result = add_away(reading, kernel);
+		if (result < 0 || tries == TRIES_MAX || idle_ns(clock) - began_ns < INTERRUPTED_NS)
+			return result;
+		forget_reading(reading, before, before_count);
+	}
 }
 
 int accounts_end(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t end_ns,
-		 uint64_t now_ns, const struct accounts_scope *scope)
+		 const struct clock *clock, const struct accounts_scope *scope)
 {
-	int result;
+	uint64_t now_ns = clock_now_ns(clock);
+	_cleanup_(reading_free) struct accounts_reading reading =
+		reading_of(accounts, kernel, sooner(end_ns, now_ns), now_ns, scope);
+	int result = add_victims_and_away(&reading, kernel, clock);
 
-	end_ns = sooner(end_ns, now_ns);
-	result = add_until(accounts, kernel, end_ns, now_ns, scope);
 	if (!result)
-		result = add_away(accounts, kernel, end_ns, now_ns, scope);
+		result = add_blame(&reading, kernel);
+	accounts->until_ns = reading.to_ns;
 	accounts->is_complete = !result;
 	return result;
 }

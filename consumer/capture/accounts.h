@@ -8,6 +8,7 @@
 #define BOURDON_CONSUMER_CAPTURE_ACCOUNTS_H
 
 #include "common/abi/abi.h"
+#include "common/base/clock.h"
 #include "common/base/hash_index.h"
 #include "consumer/process/kernel_objects.h"
 
@@ -83,11 +84,12 @@ void accounts_follow(struct accounts *accounts, const struct kernel_objects *ker
 		     const struct accounts_scope *scope);
 
 /*
- * Adds all up to the end, also what threads do that have not come back. Call it when the capture ends, before what takes longer:
- * what was added to the end's slot since then is divided evenly. 0 or -errno; then the accounts are not complete.
+ * Adds all up to the end, or up to now if that is sooner, also what threads do that have not come back. Call it when the capture
+ * ends, before what takes longer: what was added to the end's slot since then is divided evenly. 0 or -errno; then the accounts are
+ * not complete.
  */
 int accounts_end(struct accounts *accounts, const struct kernel_objects *kernel, uint64_t end_ns,
-		 uint64_t now_ns, const struct accounts_scope *scope);
+		 const struct clock *clock, const struct accounts_scope *scope);
 
 /* Finds where the parties run, once that is known, and gives back the memory that adding needs. */
 void accounts_settle(struct accounts *accounts, const struct accounts_scope *scope);

@@ -238,7 +238,8 @@ calm() {
 	named "b$OWN"
 	truth_start "neighbour=$CGROUP2/$CGROUP/batch.slice/backup-$$.service/cpu.stat,usage_usec"
 	victim_rule 'cpu.some = 10%' 'capture = 4s'
-	eager "batch.slice/backup-$$.service" "$WORK/b$OWN" --threads 2
+	# where others keep that CPU busy, its threads would flee from the victim
+	ON_CPU=0 eager "batch.slice/backup-$$.service" "$WORK/b$OWN" --threads 2
 	neighbour=$CHILD
 	await 30 is_listed "$neighbour"
 	await_tables "$neighbour"
