@@ -17,6 +17,7 @@ setup() {
 
 teardown() {
 	bourdon_teardown
+	rm -f "${PERF_MAP-}"
 }
 
 # ask OPTION...: bourdon capture, as a member of the daemon's group
@@ -428,4 +429,18 @@ processes_of_daemon() {
 	no_targets
 	# the spawner of the killed daemon has ended, too
 	await 10 processes_of_daemon 2
+}
+
+@test "the first capture of a program with a perf map has the names of its functions" {
+	load
+	daemon_start
+	start_command node --perf-basic-prof -e 'function spinning(n) { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum }
+		spinning(1e7); require("fs").writeSync(1, "ready\n"); for (;;) spinning(1e6)'
+	PERF_MAP=/tmp/perf-$CHILD.map
+	ask_behind --pid "$CHILD" --for 1h
+	run_for 1000 "$CHILD"
+	kill -INT "$ASKED"
+	answered
+	[ "$(sql "SELECT 100 * sum(samples) FILTER (WHERE EXISTS (SELECT 1 FROM stack_frame JOIN frame USING(frame_id)
+		WHERE stack_id = s.stack_id AND function GLOB '*spinning*')) >= 90 * sum(samples) FROM sample s WHERE kind = 'on-cpu'")" = 1 ]
 }
