@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_MACHINE_BYTES_H
 #define BOURDON_CONSUMER_CAPTURE_MACHINE_BYTES_H
 
-#include "consumer/host/disk_bytes.h"
+#include "common/kernel/disk_bytes.h"
 
 /*
  * The kernel counts a read when a process sends it to a disk, and a write when a process changes a page of a file, or

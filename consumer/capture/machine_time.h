@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_MACHINE_TIME_H
 #define BOURDON_CONSUMER_CAPTURE_MACHINE_TIME_H
 
-#include "consumer/host/cpu_times.h"
+#include "common/kernel/cpu_times.h"
 
 #include <stdint.h>
 

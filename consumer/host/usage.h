@@ -8,8 +8,8 @@
 
 #include "common/abi/abi.h"
 #include "common/base/process_index.h"
-#include "consumer/host/cpu_times.h"
-#include "consumer/host/disk_bytes.h"
+#include "common/kernel/cpu_times.h"
+#include "common/kernel/disk_bytes.h"
 #include "consumer/host/ended.h"
 #include "consumer/host/interrupts.h"
 #include "consumer/host/kills.h"

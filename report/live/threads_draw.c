@@ -15,10 +15,14 @@
 #include <string.h>
 #include <time.h>
 
-#define LINES_ABOVE 3 /* title, what is shown, header */
+#define LINES_ABOVE 4 /* title, totals, what is shown, header */
 #define AVERAGE_COLUMNS 7
 #define SHARE_COLUMNS 4
 #define BAR_COLUMNS 5
+#define TOTALS_LINE 1
+#define TOTALS_COLUMNS 70 /* without their bars */
+#define TOTALS_BAR_MAX 20
+#define PLACE_LINE 2
 
 enum { COLOUR_RUNNING = 1, COLOUR_QUEUED, COLOUR_DISK, COLOUR_BAR };
 
@@ -87,14 +91,15 @@ static void put(const struct threads_screen *screen, int y, int x, int width, co
 	put_plain(screen, y, x, width, escape_terminal(text, safe, sizeof(safe)));
 }
 
+/* In eighths of a character; what is not 0 has one at least. */
 static void put_bar(const struct threads_screen *screen, int y, int x, int width, double share)
 {
-	int filled = (int)(share * width + 0.5);
+	double filled = share * width, least = screen->is_utf8 ? 1.0 / 8 : 1;
 
-	if (!filled && share > 0)
-		filled = 1;
-	for (int i = 0; i < filled && i < width; i++)
-		put_plain(screen, y, x + i, 1, screen->is_utf8 ? "█" : "#");
+	if (share > 0 && filled < least)
+		filled = least;
+	for (int i = 0; i < width && filled > i; i++)
+		put_plain(screen, y, x + i, 1, format_eighths(filled - i, screen->is_utf8));
 }
 
 /* The last `width` seconds; a full character is one thread, or the most that there were. */
@@ -384,6 +389,57 @@ static void draw_title(const struct threads_screen *screen)
 	attroff(A_BOLD);
 }
 
+/* "CPU  41% ██▏  ", or without a bar where there is no room. Returns the column behind it. */
+static int put_total(const struct threads_screen *screen, int x, const char *name, int bar, float part)
+{
+	attr_t colour = screen->has_colours ? COLOR_PAIR(COLOUR_BAR) : A_NORMAL;
+	char text[32];
+
+	snprintf(text, sizeof(text), part < 0 ? "%s    ?" : "%s %3.0f%%", name, (double)part * 100);
+	put_plain(screen, TOTALS_LINE, x, COLS, text);
+	x += (int)strlen(text) + 1;
+	attron(colour);
+	put_bar(screen, TOTALS_LINE, x, bar, part);
+	attroff(colour);
+	return x + bar + 1;
+}
+
+/* What the whole machine did in the second that is shown, whatever the filter is. */
+static void draw_totals(const struct threads_screen *screen)
+{
+	const struct thread_history *history = screen->history;
+	const struct machine_load *load =
+		history->seconds_count
+			? machine_load_find(&screen->loads,
+					    history->seconds[threads_shown_second(screen)].at_ns)
+			: NULL;
+	int bar = (COLS - TOTALS_COLUMNS) / 2, x;
+	char size[32], text[64];
+
+	if (!load)
+		return;
+	bar = bar < BAR_COLUMNS ? 0 : bar > TOTALS_BAR_MAX ? TOTALS_BAR_MAX : bar;
+	x = put_total(screen, 0, "CPU", bar, load->cpu);
+	x = put_total(screen, x, "mem", bar, load->memory);
+	if (load->disk_bytes < 0)
+		snprintf(size, sizeof(size), "?");
+	else
+		format_size(load->disk_bytes, size, sizeof(size));
+	snprintf(text, sizeof(text), "I/O %s/s", size);
+	put_plain(screen, TOTALS_LINE, x, COLS, text);
+	x += 16;
+	put_plain(screen, TOTALS_LINE, x, COLS, "PSI");
+	x += 4;
+	for (int i = 0; i < LOAD_RESOURCES; i++) {
+		static const char *const names[LOAD_RESOURCES] = { "cpu", "mem", "io" };
+
+		snprintf(text, sizeof(text), load->psi[i] < 0 ? "%s ?" : "%s %.0f%%", names[i],
+			 (double)load->psi[i] * 100);
+		put_plain(screen, TOTALS_LINE, x, COLS, text);
+		x += (int)strlen(text) + 2;
+	}
+}
+
 static void draw_place(const struct threads_screen *screen)
 {
 	const struct threads_level *level = &screen->levels[screen->level];
@@ -409,7 +465,7 @@ static void draw_place(const struct threads_screen *screen)
 										  : "running, queued, D",
 			 level->view.window, *level->view.filter.text ? "  filter: " : "",
 			 escape_terminal(level->view.filter.text, safe, sizeof(safe)));
-	put_plain(screen, 1, 0, COLS, text);
+	put_plain(screen, PLACE_LINE, 0, COLS, text);
 }
 
 static void draw_foot(const struct threads_screen *screen)
@@ -499,6 +555,7 @@ void threads_draw(struct threads_screen *screen)
 		draw_help(screen);
 	} else {
 		draw_title(screen);
+		draw_totals(screen);
 		draw_place(screen);
 		if (screen->level == LEVEL_THREAD)
 			y = draw_thread(screen, y);

@@ -7,6 +7,7 @@
 #define BOURDON_REPORT_LIVE_THREADS_DRAW_H
 
 #include "report/live/look_source.h"
+#include "report/live/machine_load.h"
 #include "report/live/past_looks.h"
 #include "report/live/thread_history.h"
 
@@ -40,8 +41,9 @@ struct threads_screen {
 	uint32_t level;
 	struct thread_groups groups; /* of this level */
 	struct past_looks past;      /* of threads the last look; of samples those of each second */
-	char *stack;                 /* of the one thread that is shown; NULL: not known */
-	uint32_t back;               /* seconds between the newest and the shown one */
+	struct machine_loads loads;
+	char *stack;   /* of the one thread that is shown; NULL: not known */
+	uint32_t back; /* seconds between the newest and the shown one */
 	bool is_frozen;
 	enum threads_mode mode;
 	char prompt[PROMPT_BYTES];

@@ -378,6 +378,7 @@ static int end_second(struct threads_screen *screen, struct thread_history *hist
 {
 	int result;
 
+	machine_load_note(&screen->loads, history->at_ns);
 	/* the groups name texts that the history may forget now */
 	thread_groups_free(&screen->groups);
 	result = thread_history_end_second(history);

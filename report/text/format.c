@@ -25,6 +25,14 @@ char *format_bar(int64_t value, int64_t peak, size_t columns, char *into, size_t
 	return into;
 }
 
+const char *format_eighths(double part, bool is_utf8)
+{
+	static const char *const blocks[] = { " ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", BLOCK };
+	int filled = part <= 0 ? 0 : part >= 1 ? 8 : (int)(part * 8 + 0.5);
+
+	return is_utf8 ? blocks[filled] : filled >= 4 ? "#" : " ";
+}
+
 const char *format_spark(double value, double most, bool is_utf8)
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };

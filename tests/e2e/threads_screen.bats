@@ -157,7 +157,7 @@ has_lines() {
 }
 
 first_row_has() {
-	[[ $(seen | sed -n 4p) == *"$1"* ]]
+	[[ $(seen | sed -n "/^AVERAGE/{n;p}") == *"$1"* ]]
 }
 
 # is_later TIME: whether the screen shows a second at least five after it
@@ -178,6 +178,8 @@ time_shown() {
 	shows '^>? +1\.00 +[0-9]+% .* D +vfork +in-vfork +kernel_clone'
 	[ "$(seen | grep -c in-read)" -eq 0 ] # sleeps
 	seen | head -n 1 | grep -qE '^[0-9:]{8}  live  1[0-9] threads: [0-9.]+ running, [0-9.]+ queued, 1\.0 in D$'
+	# the machine, whatever the filter is
+	shows '^CPU +[0-9]+% .* mem +[0-9]+% .* I/O [0-9.]+ [KMG]?i?B/s +PSI cpu [0-9]+%  mem [0-9]+%  io [0-9]+%$'
 	keys a
 	shows ' S +read +in-read +[a-z_]*pipe_read'
 	shows 'all states'

@@ -3,8 +3,8 @@
  * disk_bytes.h reads what all disks of the machine have read and written, from /proc/diskstats
  * (Documentation/admin-guide/iostats.rst in the kernel's sources).
  */
-#ifndef BOURDON_CONSUMER_HOST_DISK_BYTES_H
-#define BOURDON_CONSUMER_HOST_DISK_BYTES_H
+#ifndef BOURDON_COMMON_KERNEL_DISK_BYTES_H
+#define BOURDON_COMMON_KERNEL_DISK_BYTES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "consumer/host/cpu_times.h"
+#include "common/kernel/cpu_times.h"
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"

@@ -4,8 +4,8 @@
  * kernel counts there in ticks of 10 ms, except idle time, which it measures (get_cpu_idle_time_us() in its
  * kernel/time/tick-sched.c), and interrupts with CONFIG_IRQ_TIME_ACCOUNTING.
  */
-#ifndef BOURDON_CONSUMER_HOST_CPU_TIMES_H
-#define BOURDON_CONSUMER_HOST_CPU_TIMES_H
+#ifndef BOURDON_COMMON_KERNEL_CPU_TIMES_H
+#define BOURDON_COMMON_KERNEL_CPU_TIMES_H
 
 #include <stdint.h>
 

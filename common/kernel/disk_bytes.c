@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "consumer/host/disk_bytes.h"
+#include "common/kernel/disk_bytes.h"
 
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
