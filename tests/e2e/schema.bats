@@ -105,6 +105,16 @@ ms_of() {
 	done
 }
 
+@test "the documents have the versions of the database that there are" {
+	local ours oldest
+	ours=$(sqlite3 -readonly "$DB" 'PRAGMA user_version')
+	oldest=$(sed -n 's/^#define SCHEMA_OLDEST \([0-9]*\)$/\1/p' "$TREE/common/store/schema.h")
+	[ "$(sed -nE 's/^`user_version` ([0-9]+)\).*/\1/p' "$DOCUMENT")" = "$ours" ]
+	grep -qF "$(printf '`application_id` 0x%x,' "$(sqlite3 -readonly "$DB" 'PRAGMA application_id')")" "$DOCUMENT"
+	[ "$(sed -nE 's/.* from `user_version` ([0-9]+) on.*/\1/p' "$DOCUMENT")" = "$oldest" ]
+	[ "$(sed -nE 's/.*Both know databases from schema ([0-9]+) on.*/\1/p' "$TREE/docs/CONFIGURATION.md")" = "$oldest" ]
+}
+
 @test "the other statements of the document have answers" {
 	awk '/^## Twenty questions/ { exit } within && /^```$/ { within = 0; print "" } within; /^```sql$/ { within = 1 }' \
 		"$DOCUMENT" | awk -v RS= '{ print }' > "$BATS_TEST_TMPDIR/statements"
