@@ -71,8 +71,8 @@ static __always_inline bool clock_add(__u32 cpu, __u32 epoch, __u64 change, __u6
 }
 
 /* Counts the thread as `counts` on `cpu` from now on. */
-static __noinline int clocks_count(struct counted *counted, __u32 epoch, __u32 cpu, __u64 counts,
-				   __u64 now_ns)
+static __noinline __attribute__((unused)) int clocks_count(struct counted *counted, __u32 epoch, __u32 cpu,
+							   __u64 counts, __u64 now_ns)
 {
 	if (!counted)
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "bpf/maps.h"
+#include "bpf/thread.h"
 
 struct patterns_map patterns_a SEC(".maps");
 struct patterns_map patterns_b SEC(".maps");
@@ -28,6 +28,9 @@ struct counters_map counters SEC(".maps");
 struct totals_map totals SEC(".maps");
 struct code_spans_map code_spans SEC(".maps");
 struct bystanders_map bystanders SEC(".maps");
+struct wait_cpus_map wait_cpus SEC(".maps");
+struct clocks_map clocks SEC(".maps");
+struct offcpu_threads_map offcpu_threads SEC(".maps");
 
 /* Set by the loader: programs go quiet when the consumer's heartbeat is older than this. */
 const volatile __u64 quiet_after_ns = 30000000000ULL;

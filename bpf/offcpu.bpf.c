@@ -8,78 +8,13 @@
  * deserves a slot. Until then the stack is kept in `offcpu_open`, where the consumer also finds the threads
  * that are still away. So is the stack of the target that woke it, in `offcpu_wakers`.
  */
-#include "bpf/accounts.h"
-#include "bpf/clocks.h"
 #include "bpf/ended.h"
-#include "bpf/sample.h"
-#include "bpf/waker.h"
+#include "bpf/slots.h"
 
 #define TASK_DEAD 0x80U
 
-#define SECOND_NS 1000000000ULL
-#define PROGRAM_FRAMES_MAX 6U
-#define STACKS_SHARE 20U
-#define STACK_NS_MAX 1000000U
 /* What may be in the weight of a later interval: the capture counts it where that one ends. */
 #define JOINED_NS_MAX SECOND_NS
-
-/* The consumer can write this map: what programs read of it only decides whether a slot is overwritten. */
-struct samples_map offcpu SEC(".maps");
-
-/*
- * offcpu_open and offcpu_threads are not preallocated, so a host with few targets uses little memory. Since
- * Linux 6.1 the kernel takes elements from its own cache (kernel/bpf/memalloc.c), which is safe under a run
- * queue's lock.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, OFFCPU_OPEN_DEFAULT);
-	__type(key, __u32);
-	__type(value, struct open_interval);
-} offcpu_open SEC(".maps");
-
-/* tid -> the thread that woke it last, with its stack: never shared with user space */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, OFFCPU_OPEN_DEFAULT);
-	__type(key, __u32);
-	__type(value, struct sample);
-} offcpu_wakers SEC(".maps");
-
-/* State of a thread between two context switches. */
-struct thread {
-	__u64 began_ns;                  /* start time of the thread: with the tid, its identity */
-	__u64 left_ns;                   /* when it left the CPU, 0 while it runs */
-	__u64 woken_ns;                  /* when it became runnable, 0 while it is blocked */
-	__u64 usual_ns;                  /* moving average of its off-CPU intervals */
-	__u64 reclaim_ns;                /* when it entered reclaim, 0 outside reclaim */
-	__u64 reclaim_off_ns;            /* off-CPU time within that reclaim */
-	__u64 carried_ns[STALL_CLASSES]; /* off-CPU time not yet written to a slot */
-	__u32 reclaim_depth;
-	__u32 state;
-	__u8 stall;
-	__u8 has_stack;       /* offcpu_open holds the stack of this interval */
-	__u8 has_waker_stack; /* offcpu_wakers holds the stack of `waker` */
-	__u8 is_new;          /* it waits for its first CPU */
-	__u8 reserved[4];
-	__u32 maker;  /* tgid of who made it */
-	__u32 joined; /* intervals in carried_ns that were long enough for a slot */
-	struct counted counted;
-	struct waker waker; /* who ended this interval */
-	struct accounted accounted;
-};
-
-struct clocks_map clocks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TARGETS_DEFAULT);
-	__type(key, __u32);
-	__type(value, struct thread);
-} offcpu_threads SEC(".maps");
 
 /*
  * By the lower bits of its tid, how many threads offcpu_threads has: nearly all threads that are woken are no
@@ -96,75 +31,12 @@ static __always_inline bool is_tracked(__u32 tid)
 /* Set by the loader: drawn by chance, and never told. */
 const volatile __u64 lock_secret[2] = { 0 };
 
-/*
- * Token bucket that holds at most one second's budget: next_ns is when the next token is due if none is saved
- * (generic cell rate algorithm, ITU-T I.371).
- */
-struct bucket {
-	__u64 next_ns;
-};
-
-struct cpu_state {
-	__u64 since_ns; /* the thread of a target that ran last runs since then */
-	__u32 tid;      /* 0: none */
-	__u32 reserved;
-	__u64 written; /* slots written on this CPU */
-	struct bucket stacks, slots;
-	struct stack_scratch scratch;
-	struct open_interval empty; /* always zero: initial value of an offcpu_open element */
-	struct sample first;        /* of a thread that has not run yet */
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct cpu_state);
 } offcpu_cpus SEC(".maps");
-
-/* Returns the saved budget in ns, 0 if the bucket is empty. */
-static __always_inline __u64 bucket_level(const struct bucket *bucket, __u64 now_ns)
-{
-	__s64 saved_ns = (__s64)(now_ns - bucket->next_ns);
-
-	return saved_ns <= 0 ? 0 : (__u64)saved_ns > SECOND_NS ? SECOND_NS : (__u64)saved_ns;
-}
-
-/* The price of a token. The consumer can write `control`: root's policy caps its rates. `hz` is not 0. */
-static __always_inline __u64 bucket_price(__u32 hz)
-{
-	return SECOND_NS / (hz < policy.max_rate ? hz : policy.max_rate);
-}
-
-/* Spends one token if at least `least_ns` of budget is saved. */
-static __always_inline bool bucket_spend(struct bucket *bucket, __u64 now_ns, __u32 hz, __u64 least_ns)
-{
-	__u64 level_ns = bucket_level(bucket, now_ns);
-
-	if (!hz || !level_ns || level_ns < least_ns)
-		return false;
-	bucket->next_ns = now_ns - level_ns + bucket_price(hz);
-	return true;
-}
-
-/*
- * Charges for what the token was spent on: by forged tables a stack takes 22 us, ten times an honest one. So
- * stacks take at most one part in STACKS_SHARE of a CPU's time, whatever their rate.
- */
-static __always_inline void bucket_charge(struct bucket *bucket, __u32 hz, __u64 took_ns)
-{
-	__u64 price_ns = bucket_price(hz), due_ns;
-
-	/* longer: a hypervisor or an interrupt took the time */
-	due_ns = (took_ns < STACK_NS_MAX ? took_ns : STACK_NS_MAX) * STACKS_SHARE;
-	if (due_ns > price_ns)
-		bucket->next_ns += due_ns - price_ns;
-}
-
-static __always_inline __u64 start_of(struct task_struct *task)
-{
-	return BPF_CORE_READ(task, start_boottime);
-}
 
 /* Always zero: a program's stack, of 512 bytes, has no room for it. */
 static struct thread thread_empty;
@@ -186,18 +58,9 @@ static __noinline struct thread *thread_make(__u32 tid, __u64 began_ns)
 	return thread;
 }
 
-static __always_inline struct thread *thread_find(__u32 tid, __u64 began_ns)
+__noinline int offcpu_make_thread(__u32 tid, __u64 began_ns)
 {
-	struct thread *thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
-
-	return thread && thread->began_ns == began_ns ? thread : NULL;
-}
-
-static __always_inline struct totals *totals_find(__u32 tgid, __u64 started_ns)
-{
-	struct totals *there = bpf_map_lookup_elem(&totals, &tgid);
-
-	return there && there->started_ns == started_ns ? there : NULL;
+	return thread_make(tid, began_ns) ? 0 : -ENOMEM;
 }
 
 static __noinline struct totals *totals_make(__u32 tgid, __u64 started_ns)
@@ -208,94 +71,6 @@ static __noinline struct totals *totals_make(__u32 tgid, __u64 started_ns)
 	return bpf_map_lookup_elem(&totals, &tgid);
 }
 
-static __always_inline void add(__u64 *sum, __u64 ns)
-{
-	__sync_fetch_and_add(sum, ns);
-}
-
-/*
- * Stores the stack in the scratch, without the frames below the function `last`: they belong to this program and its
- * callers. A stack that fills the scratch keeps them, so that it counts as truncated.
- */
-static __always_inline void put_frames_above(struct sample *sample, const struct stack_scratch *scratch,
-					     long bytes, const __u64 last[2])
-{
-	__u32 skipped = 0;
-
-	for (__u32 i = 0; i < PROGRAM_FRAMES_MAX; i++)
-		if (i * sizeof(__u64) < (__u64)bytes && is_in_part(last, scratch->frames[i]))
-			skipped = i;
-	if (bytes == sizeof(scratch->frames))
-		skipped = 0;
-	put_kernel_stack(sample, scratch, (__u32)bytes, skipped);
-}
-
-static __always_inline void record_kernel_stack(void *ctx, struct sample *sample,
-						struct stack_scratch *scratch, __u64 now_ns)
-{
-	long bytes = get_kernel_stack(ctx, sample, scratch, now_ns);
-
-	if (bytes > 0)
-		put_frames_above(sample, scratch, bytes, kernel_schedule);
-}
-
-static __always_inline void open_close(struct open_interval *open)
-{
-	publish(&open->sample.seq, 0);
-	publish(&open->seq_again, 0);
-}
-
-/*
- * Records the stacks of the thread that leaves the CPU. The length of the interval is known only at its
- * return.
- */
-static __always_inline bool open_write(void *ctx, struct cpu_state *state, const struct target *target,
-				       struct task_struct *task, const struct thread *thread)
-{
-	__u32 tid = task->pid;
-	struct open_interval *open = bpf_map_lookup_elem(&offcpu_open, &tid);
-	struct sample *sample;
-
-	if (!open) {
-		if (bpf_map_update_elem(&offcpu_open, &tid, &state->empty, BPF_NOEXIST))
-			return false;
-		open = bpf_map_lookup_elem(&offcpu_open, &tid);
-		if (!open)
-			return false;
-	}
-	open_close(open);
-	sample = &open->sample;
-	fill_identity(sample, task, target->started_ns, target->pattern_id, SAMPLE_OF_TARGET);
-	sample->cpu = bpf_get_smp_processor_id();
-	sample->left_ns = thread->left_ns;
-	sample->woken_ns = thread->woken_ns;
-	sample->kind = SAMPLE_OFF_CPU;
-	sample->stall = thread->stall;
-	sample->lock = thread->state ? lock_awaited(task, target->started_ns) : 0;
-	record_kernel_stack(ctx, sample, &state->scratch, thread->left_ns);
-	record_user_stack(ctx, sample, &state->scratch, target->started_ns, thread->left_ns);
-	count(COUNTER_OFFCPU_STACKS);
-	publish(&open->seq_again, thread->left_ns);
-	publish(&open->sample.seq, thread->left_ns);
-	return true;
-}
-
-/*
- * Returns the budget that must be left for a stack. A thread whose intervals are usually short gets one only while the
- * budget is at least half full; sooner if its unwritten time nears the minimum for a slot; and before all others if it has
- * long got none.
- */
-static __always_inline __u64 stack_level_wanted(const struct thread *thread, const struct control *shared)
-{
-	__u64 carried_ns = 0;
-
-	for (__u32 i = 0; i < STALL_CLASSES; i++)
-		carried_ns += thread->carried_ns[i];
-	if (carried_ns >= SECOND_NS / 10)
-		return 0;
-	return SECOND_NS / (thread->usual_ns + carried_ns >= shared->offcpu_min_ns ? 8 : 2);
-}
-
 static __always_inline __u64 clock_counts_off(const struct thread *thread)
 {
 	__u64 counts = thread->stall & STALL_MEMORY || thread->reclaim_depth ? CLOCK_IN_MEMSTALL : 0;
@@ -303,15 +78,6 @@ static __always_inline __u64 clock_counts_off(const struct thread *thread)
 	if (!thread->state)
 		return counts | CLOCK_RUNNABLE;
 	return thread->stall & STALL_IO ? counts | CLOCK_IN_IOWAIT : counts;
-}
-
-/*
- * in_memstall alone does not count on CPU: after a refault the running thread clears it without any event, so
- * the program could not tell when the stall ended.
- */
-static __always_inline __u64 clock_counts_on(const struct thread *thread)
-{
-	return CLOCK_RUNNABLE | CLOCK_ON_CPU | (thread->reclaim_depth ? CLOCK_IN_MEMSTALL : 0);
 }
 
 /* Stops counting a thread whose process is no longer a target. */
@@ -393,8 +159,8 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 	if (!thread)
 		return;
 	if (sums && state->tid == (__u32)task->pid)
-		add(&sums->on_cpu_ns,
-		    now_ns - (state->since_ns > target->since_ns ? state->since_ns : target->since_ns));
+		sum_add(&sums->on_cpu_ns,
+			now_ns - (state->since_ns > target->since_ns ? state->since_ns : target->since_ns));
 	thread->state = preempted ? 0 : task->__state;
 	thread->stall = BPF_CORE_READ_BITFIELD(task, in_memstall) ? STALL_MEMORY : 0;
 	if (thread->state && BPF_CORE_READ_BITFIELD(task, in_iowait))
@@ -413,131 +179,6 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 	began_ns = bpf_ktime_get_ns();
 	thread->has_stack = open_write(ctx, state, target, task, thread);
 	bucket_charge(&state->stacks, hz, bpf_ktime_get_ns() - began_ns);
-}
-
-/* Returns the budget that must be left: who has waited for longer may spend more of it. */
-static __always_inline __u64 level_wanted(__u64 waited_ns)
-{
-	return waited_ns >= SECOND_NS / 10 ? 0 : waited_ns >= SECOND_NS / 100 ? SECOND_NS / 4 : SECOND_NS / 2;
-}
-
-/* The slot of this CPU's ring that is written next, or NULL if the consumer has yet to read it. */
-static __always_inline struct sample *next_slot(const struct cpu_state *state, const struct control *shared)
-{
-	__u64 unread_ns = *(volatile const __u64 *)&shared->offcpu_unread_ns;
-	__u32 cpu = bpf_get_smp_processor_id(), index;
-	struct sample *slot;
-
-	if (cpu >= ring_cpus)
-		return NULL;
-	index = cpu * slots_per_cpu + (__u32)(state->written % slots_per_cpu);
-	slot = bpf_map_lookup_elem(&offcpu, &index);
-	return slot && unread_ns && slot->seq && slot->time_ns >= unread_ns ? NULL : slot;
-}
-
-/* Copies all that follows the times, and of the stacks what is used. */
-static __always_inline void copy_to_slot(struct sample *slot, const struct sample *from)
-{
-	__u64 kernel_bytes, user_bytes;
-
-	slot->header = from->header;
-	slot->cpu = from->cpu;
-	bpf_probe_read_kernel(&slot->started_ns,
-			      offsetof(struct sample, kernel_frames) - offsetof(struct sample, started_ns),
-			      &from->started_ns);
-	kernel_bytes = from->kernel_depth > 0 ? (__u64)from->kernel_depth * sizeof(from->kernel_frames[0])
-					      : 0;
-	if (kernel_bytes > sizeof(slot->kernel_frames))
-		kernel_bytes = sizeof(slot->kernel_frames);
-	bpf_probe_read_kernel(slot->kernel_frames, (__u32)kernel_bytes, from->kernel_frames);
-	user_bytes = from->user_depth > 0 ? (__u64)from->user_depth * sizeof(from->user_frames[0]) : 0;
-	if (user_bytes > sizeof(slot->user_frames))
-		user_bytes = sizeof(slot->user_frames);
-	bpf_probe_read_kernel(slot->user_frames, (__u32)user_bytes, from->user_frames);
-}
-
-/* Writes the stack of the thread that ended the interval behind the interval. The caller has paid for it. */
-static __always_inline void write_waker_slot(struct cpu_state *state, const struct control *shared,
-					     const struct thread *thread, const struct sample *waker,
-					     __u64 now_ns)
-{
-	struct sample *slot = next_slot(state, shared);
-
-	if (!slot)
-		return;
-	publish(&slot->seq, 0);
-	slot->time_ns = now_ns;
-	slot->weight_ns = slot->queued_ns = 0;
-	slot->left_ns = thread->left_ns;
-	slot->woken_ns = thread->woken_ns;
-	copy_to_slot(slot, waker);
-	publish(&slot->seq, ++state->written);
-}
-
-/* What a thread does that has not run yet is known without reading its stack: it is queued where all threads begin. */
-static __always_inline const struct sample *first_wait(struct cpu_state *state, const struct target *target,
-						       struct task_struct *task)
-{
-	struct sample *sample = &state->first;
-
-	sample->header.type = RECORD_SAMPLE;
-	sample->header.bytes = sizeof(*sample);
-	sample->cpu = bpf_get_smp_processor_id();
-	sample->started_ns = target->started_ns;
-	sample->pattern_id = target->pattern_id;
-	sample->cgroup_id = cgroup_id_of(task);
-	sample->tgid = task->tgid;
-	sample->tid = task->pid;
-	sample->program = (__u32)task->self_exec_id;
-	read_comm(task, sample->comm);
-	sample->kind = SAMPLE_OFF_CPU;
-	sample->kernel_depth = kernel_text && kernel_forked && policy.kernel_stacks;
-	sample->kernel_frames[0] = rebase(kernel_forked);
-	return sample;
-}
-
-/*
- * Writes the interval to this CPU's ring. Returns false if the budget is spent, the ring is full of what the consumer has
- * yet to read, there is no stack, or root's policy meanwhile denies the process.
- */
-static __always_inline bool write_slot(struct cpu_state *state, const struct control *shared,
-				       const struct target *target, struct task_struct *task,
-				       const struct thread *thread, __u64 now_ns, __u64 weight_ns,
-				       __u64 queued_ns)
-{
-	__u32 tid = task->pid;
-	const struct sample *interval;
-	struct sample *slot = next_slot(state, shared), *waker;
-
-	if (!slot || target_is_denied(task))
-		return false;
-	interval = thread->is_new      ? first_wait(state, target, task)
-		   : thread->has_stack ? bpf_map_lookup_elem(&offcpu_open, &tid)
-				       : NULL;
-	if (!interval || !bucket_spend(&state->slots, now_ns, shared->offcpu_slots_hz,
-				       level_wanted(weight_ns + queued_ns)))
-		return false;
-	waker = thread->has_waker_stack ? bpf_map_lookup_elem(&offcpu_wakers, &tid) : NULL;
-	/* what others wait for is worth more than a second stack of this interval */
-	if (waker && !bucket_spend(&state->slots, now_ns, shared->offcpu_slots_hz, SECOND_NS / 2))
-		waker = NULL;
-	publish(&slot->seq, 0);
-	slot->time_ns = now_ns;
-	slot->weight_ns = weight_ns;
-	slot->queued_ns = queued_ns;
-	slot->left_ns = thread->left_ns;
-	slot->woken_ns = thread->woken_ns;
-	copy_to_slot(slot, interval);
-	if (thread->waker.kind == WAKER_THREAD)
-		slot->waker = thread->waker;
-	else
-		slot->waker.kind = thread->waker.kind;
-	slot->has_waker_stack = waker != NULL;
-	publish(&slot->seq, ++state->written);
-	count(COUNTER_SAMPLES_OFFCPU);
-	if (waker)
-		write_waker_slot(state, shared, thread, waker, now_ns);
-	return true;
 }
 
 /*
@@ -584,12 +225,12 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 	class = thread->stall & (STALL_CLASSES - 1);
 	queued_class = STALL_CPU | (class & STALL_MEMORY);
 	if (sums && blocked_ns) {
-		add(&sums->off_cpu_ns[class], blocked_ns);
-		add(&sums->intervals[class], 1);
+		sum_add(&sums->off_cpu_ns[class], blocked_ns);
+		sum_add(&sums->intervals[class], 1);
 	}
 	if (sums && queued_ns) {
-		add(&sums->off_cpu_ns[queued_class], queued_ns);
-		add(&sums->intervals[queued_class], 1);
+		sum_add(&sums->off_cpu_ns[queued_class], queued_ns);
+		sum_add(&sums->intervals[queued_class], 1);
 	}
 	if (thread->reclaim_depth)
 		thread->reclaim_off_ns += away_ns;
@@ -614,14 +255,14 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 			carried_blocked_ns -= blocked_ns;
 			carried_queued_ns -= queued_ns;
 			if (sums) {
-				add(&sums->unstacked_ns[class], blocked_ns);
-				add(&sums->unstacked_ns[queued_class], queued_ns);
-				add(&sums->unstacked, 1);
+				sum_add(&sums->unstacked_ns[class], blocked_ns);
+				sum_add(&sums->unstacked_ns[queued_class], queued_ns);
+				sum_add(&sums->unstacked, 1);
 			}
 		}
 	}
 	if (first) {
-		add(&first->first_ns, carried_queued_ns);
+		sum_add(&first->first_ns, carried_queued_ns);
 		carried_queued_ns = 0;
 	}
 	thread->carried_ns[class] = carried_blocked_ns;
@@ -688,65 +329,6 @@ int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct tas
 	state->since_ns = now_ns;
 	return_to_cpu(state, shared, target, to, now_ns);
 	return 0;
-}
-
-/*
- * Records the stack of the current thread, which wakes the thread `tid`. The scratch has its kernel stack, of `bytes`
- * bytes.
- */
-static __always_inline bool record_waker(void *ctx, struct cpu_state *state, const struct target *target,
-					 struct task_struct *task, __u32 tid, long bytes, __u64 now_ns)
-{
-	struct sample *sample = bpf_map_lookup_elem(&offcpu_wakers, &tid);
-
-	if (!sample) {
-		if (bpf_map_update_elem(&offcpu_wakers, &tid, &state->empty.sample, BPF_NOEXIST))
-			return false;
-		sample = bpf_map_lookup_elem(&offcpu_wakers, &tid);
-		if (!sample)
-			return false;
-	}
-	fill_identity(sample, task, target->started_ns, target->pattern_id, SAMPLE_OF_TARGET);
-	sample->cpu = bpf_get_smp_processor_id();
-	sample->kind = SAMPLE_WAKER;
-	sample->kernel_depth = 0;
-	if (kernel_text && policy.kernel_stacks)
-		put_frames_above(sample, &state->scratch, bytes, kernel_waking);
-	record_user_stack(ctx, sample, &state->scratch, target->started_ns, now_ns);
-	count(COUNTER_OFFCPU_STACKS);
-	return true;
-}
-
-/* Notes who wakes the thread `tid`; and where, if it is a target and half of the budget of stacks is left. */
-static __always_inline void note_waker(void *ctx, struct cpu_state *state, const struct control *shared,
-				       struct thread *thread, __u32 tid, __u64 now_ns)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 tgid = task->tgid, hz = *(volatile const __u32 *)&shared->offcpu_stacks_hz;
-	struct target *target;
-	__u64 began_ns;
-	long bytes;
-	int of;
-
-	bytes = bpf_get_stack(ctx, state->scratch.frames, sizeof(state->scratch.frames), 0);
-	if (bytes <= 0 || !kernel_interrupts[1] || !kernel_softirqs[1])
-		return;
-	if (!task->pid || is_in_interrupt(&state->scratch, (__u32)bytes, !(task->flags & PF_KTHREAD))) {
-		thread->waker.kind = WAKER_INTERRUPT;
-		return;
-	}
-	target = bpf_map_lookup_elem(&targets, &tgid);
-	of = whose_sample(task, target);
-	if (of < 0) {
-		thread->waker.kind = WAKER_DENIED;
-		return;
-	}
-	waker_identify(task, (__u8)of, &thread->waker);
-	if (!target || !bucket_spend(&state->stacks, now_ns, hz, SECOND_NS / 2))
-		return;
-	began_ns = bpf_ktime_get_ns();
-	thread->has_waker_stack = record_waker(ctx, state, target, task, tid, bytes, now_ns);
-	bucket_charge(&state->stacks, hz, bpf_ktime_get_ns() - began_ns);
 }
 
 /* Who gives a lock tells what it did while it had it. */
@@ -910,7 +492,7 @@ static __always_inline void note_unwritten(struct task_struct *task)
 		__sync_fetch_and_add(value, thread->joined);
 	sums = totals_find(task->tgid, BPF_CORE_READ(task, group_leader, start_boottime));
 	if (sums)
-		add(&sums->unstacked, thread->joined);
+		sum_add(&sums->unstacked, thread->joined);
 }
 
 /* Runs while quiet, too, and for threads that are no longer targets: nothing else deletes their entries. */
@@ -1005,104 +587,3 @@ __noinline int offcpu_meet(__u32 tid, __u64 began_ns, __u32 tgid, __u32 account,
 	thread->accounted.does = ACCOUNTED_BLOCKED;
 	return 0;
 }
-
-/* The iterator `away`: what is in no sum yet, because its end will tell its account, or nothing was seen of the thread. */
-SEC("iter/task")
-int walk_away(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct away_record record = { .header = { RECORD_AWAY, sizeof(record) }, .account = ACCOUNTS };
-	const struct target *target;
-	const struct thread *thread;
-	__u32 tgid;
-
-	if (is_retired() || !task || task->flags & PF_KTHREAD || task->exit_state)
-		return 0;
-	tgid = task->tgid;
-	target = bpf_map_lookup_elem(&targets, &tgid);
-	if (!target || policy_denies_thread(task))
-		return 0;
-	record.victim = target->victim;
-	record.tgid = tgid;
-	record.cgroup_id = task->cgroups->dfl_cgrp->kn->id;
-	read_comm(task->group_leader, record.comm);
-	thread = thread_find(task->pid, task->start_boottime);
-	if (!thread || thread->accounted.does == ACCOUNTED_NOT) {
-		record.account = task->__state ? account_of_blocked(task) : ACCOUNT_REST;
-		record.since_ns = target->since_ns;
-	} else if (thread->accounted.does == ACCOUNTED_BLOCKED) {
-		record.account = thread->accounted.account;
-		record.since_ns = thread->accounted.at_monotonic;
-		record.until_ns = thread->woken_ns;
-	}
-	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
-	return 0;
-}
-
-static __always_inline void clocks_stall(struct thread *thread, __u64 now_ns)
-{
-	struct control *shared = control_get();
-
-	if (shared && clocks_join(&thread->counted, shared))
-		clocks_count(&thread->counted, thread->counted.epoch, bpf_get_smp_processor_id(),
-			     clock_counts_on(thread), now_ns);
-}
-
-/*
- * Most memory stall is on-CPU time in reclaim and compaction. PSI brackets it where these tracepoints are
- * (mm/page_alloc.c, mm/memcontrol.c: psi_memstall_enter()). The sections may nest.
- */
-static __always_inline void enter_reclaim(bool at_limit)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 tgid = task->tgid;
-	struct thread *thread;
-
-	if (task->flags & (PF_KTHREAD | PF_EXITING) || !bpf_map_lookup_elem(&targets, &tgid))
-		return;
-	thread = thread_find(task->pid, start_of(task));
-	if (!thread)
-		thread = thread_make(task->pid, start_of(task));
-	if (thread && !thread->reclaim_depth++) {
-		thread->reclaim_ns = bpf_ktime_get_ns();
-		thread->reclaim_off_ns = 0;
-		thread->accounted.at_limit = 0;
-		if (at_limit)
-			account_meets_limit(&thread->accounted);
-		account_reclaim_begins(&thread->accounted, thread->reclaim_ns);
-		clocks_stall(thread, thread->reclaim_ns);
-	}
-}
-
-/* Also runs for threads that are no longer targets: each enter_reclaim() needs its leave_reclaim(). */
-static __always_inline void leave_reclaim(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *thread = thread_find(task->pid, start_of(task));
-	struct totals *sums;
-
-	if (!thread || !thread->reclaim_depth || --thread->reclaim_depth)
-		return;
-	account_reclaim_ends(&thread->accounted, bpf_ktime_get_ns());
-	clocks_stall(thread, bpf_ktime_get_ns());
-	sums = totals_find(task->tgid, BPF_CORE_READ(task, group_leader, start_boottime));
-	if (!sums)
-		return;
-	add(&sums->reclaim_ns, bpf_ktime_get_ns() - thread->reclaim_ns);
-	add(&sums->reclaim_off_ns, thread->reclaim_off_ns);
-}
-
-#define RECLAIM_TRACEPOINT(tracepoint, does)                                                                 \
-	SEC("tp_btf/" #tracepoint) int BPF_PROG(tracepoint)                                                  \
-	{                                                                                                    \
-		if (!is_retired())                                                                           \
-			does;                                                                                \
-		return 0;                                                                                    \
-	}
-
-RECLAIM_TRACEPOINT(mm_vmscan_direct_reclaim_begin, enter_reclaim(false))
-RECLAIM_TRACEPOINT(mm_vmscan_direct_reclaim_end, leave_reclaim())
-RECLAIM_TRACEPOINT(mm_vmscan_memcg_reclaim_begin, enter_reclaim(true))
-RECLAIM_TRACEPOINT(mm_vmscan_memcg_reclaim_end, leave_reclaim())
-RECLAIM_TRACEPOINT(mm_compaction_begin, enter_reclaim(false))
-RECLAIM_TRACEPOINT(mm_compaction_end, leave_reclaim())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * reclaim.bpf.c sums how long each process was in direct reclaim: it found no free memory, on the host or below its
- * limit, and looked for some itself. Of targets, bpf/offcpu.bpf.c measures all memory stall; this is of everybody, to
+ * limit, and looked for some itself. Of targets, bpf/memstall.bpf.c measures all memory stall; this is of everybody, to
  * tell who pays. What kswapd does in the background is its CPU time.
  */
 #include "bpf/target.h"

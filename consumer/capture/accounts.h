@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * accounts.h owns where the time of a capture's threads went, and who they waited for, from the begin of the wanted history
- * to the end: the kernel programs' own sums (bpf/accounts.bpf.c), of the victims that the capture covers. The draining thread
+ * to the end: the kernel programs' own sums (bpf/sums.bpf.c), of the victims that the capture covers. The draining thread
  * gathers them.
  */
 #ifndef BOURDON_CONSUMER_CAPTURE_ACCOUNTS_H

@@ -232,7 +232,7 @@ void simulation_was_off(struct simulation *simulation, const struct simulated_pr
 	fake_ring_write(&simulation->offcpu[cpu], &sample);
 }
 
-/* As bpf/accounts.bpf.c, with slots of the shortest length. */
+/* As bpf/sums.bpf.c, with slots of the shortest length. */
 void simulation_waited(struct simulation *simulation, const struct simulated_process *process,
 		       unsigned int account, uint64_t ns)
 {
