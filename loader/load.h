@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * load.h owns a load: it loads and pins the programs, and writes the manifest and the kernel's symbols into
- * the run directory. A load succeeds as a whole or changes nothing.
+ * load.h owns a load: pinned programs, and manifest and kernel symbols in the run directory. It succeeds whole or changes nothing.
+ * Room: bourdon-load, as root, one thread. main() calls it.
  */
 #ifndef BOURDON_LOADER_LOAD_H
 #define BOURDON_LOADER_LOAD_H

@@ -2,6 +2,7 @@
 /*
  * abi.h has every record and map value that crosses between the in-kernel programs and user space: no other header is
  * included by both. Programs that run as root include only the parts that they need.
+ * Room: types that kernel programs and user space share. Any program, any thread; nothing is called.
  */
 #ifndef BOURDON_COMMON_ABI_ABI_H
 #define BOURDON_COMMON_ABI_ABI_H

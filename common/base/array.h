@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * array.h grows arrays by doubling, and large ones by a quarter, so that appending takes constant time on average, and searches
- * sorted ones.
+ * array.h grows arrays by doubling, large ones by a quarter, so that appending takes constant time, and searches sorted ones.
+ * Room: what C lacks. Any program, any thread; no state, no file, no lock.
  */
 #ifndef BOURDON_COMMON_BASE_ARRAY_H
 #define BOURDON_COMMON_BASE_ARRAY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * seccomp.h installs the last step of confinement: a system-call filter compiled at build time from
- * policy/NAME.seccomp into policy/NAME.h. No daemon parses or generates filters.
+ * seccomp.h installs the last step of confinement: a filter of system calls, which was compiled from policy/NAME.seccomp.
+ * Room: giving up rights, for good. main() calls it, once, before the first input.
  */
 #ifndef BOURDON_COMMON_CONFINE_SECCOMP_H
 #define BOURDON_COMMON_CONFINE_SECCOMP_H

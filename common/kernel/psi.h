@@ -2,6 +2,7 @@
 /*
  * psi.h handles Pressure Stall Information: it reads pressure files, arms triggers, and computes from running
  * totals whether a threshold was crossed (kernel/sched/psi.c, Documentation/accounting/psi.rst).
+ * Room: what /proc, /sys and cgroup2 tell. Any program, any thread; it reads there and arms triggers.
  */
 #ifndef BOURDON_COMMON_KERNEL_PSI_H
 #define BOURDON_COMMON_KERNEL_PSI_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * policy.h converts root's policy.conf between its text and the map that the in-kernel programs check. The
- * loader parses it; programs that show the loaded policy describe the map in words.
+ * policy.h converts root's policy.conf to the map that the in-kernel programs check, and says in words what a map has.
+ * Room: whom root allows to be profiled. All programs; it opens policy.conf alone.
  */
 #ifndef BOURDON_COMMON_POLICY_POLICY_H
 #define BOURDON_COMMON_POLICY_POLICY_H

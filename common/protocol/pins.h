@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pins.h lists all pinned objects: the loader creates them from this table, the consumer checks them against
- * it.
+ * pins.h lists all pinned objects: the loader creates them from this table, and the consumer checks them by it.
+ * Room: what the programs say to each other. Each calls its half, which checks what comes in.
  */
 #ifndef BOURDON_COMMON_PROTOCOL_PINS_H
 #define BOURDON_COMMON_PROTOCOL_PINS_H

@@ -2,6 +2,9 @@
 /*
  * sql.h owns the calls to SQLite: errors become -errno with the reason kept, statements are bound and run in
  * one call, and locks of other processes are waited for.
+ *
+ * Room: calls to SQLite. Called by the daemon's worker thread and by bourdon; it touches the connection that
+ * it is given, and may wait for the disk.
  */
 #ifndef BOURDON_COMMON_SQL_SQL_H
 #define BOURDON_COMMON_SQL_SQL_H

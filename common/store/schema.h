@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* schema.h embeds schema.sql in the binary and defines what identifies a database as bourdon's. */
+/*
+ * schema.h embeds schema.sql in the binary and defines what identifies a database as bourdon's.
+ *
+ * Room: the rows that the daemon and bourdon both write or read: schema, migration, stacks, incidents,
+ * retention. Called by the daemon's worker thread and by bourdon, within the caller's transaction; it touches
+ * the database alone.
+ */
 #ifndef BOURDON_COMMON_STORE_SCHEMA_H
 #define BOURDON_COMMON_STORE_SCHEMA_H
 

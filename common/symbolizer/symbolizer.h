@@ -2,6 +2,9 @@
 /*
  * symbolizer.h owns both ends of the protocol with the process that parses files of possibly hostile
  * programs: the symbolizer's loop, and the consumer's requests and checks.
+ *
+ * Room: ELF, DWARF and perf maps. All but spawner.h and the types runs in a child process without rights,
+ * which reads from descriptors that it is given; the daemon's worker thread and bourdon talk to it.
  */
 #ifndef BOURDON_COMMON_SYMBOLIZER_SYMBOLIZER_H
 #define BOURDON_COMMON_SYMBOLIZER_SYMBOLIZER_H

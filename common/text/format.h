@@ -2,6 +2,7 @@
 /*
  * format.h owns how quantities look, and how wide text is on a terminal. What writes a text terminates it, cuts it to the size of
  * `into`, and returns that.
+ * Room: quantities and names as text. Any program, any thread; it writes where the caller says.
  */
 #ifndef BOURDON_COMMON_TEXT_FORMAT_H
 #define BOURDON_COMMON_TEXT_FORMAT_H

@@ -8,6 +8,9 @@
  * the same verdict from the same rows: facts come from nowhere else, and judging is pure.
  *
  * Names come from the database, where they are escaped (escape_name.h). A database may be hostile: bourdon escapes what it prints.
+ *
+ * Room: facts of a capture, the verdict on them, and its words. Called by the daemon's worker thread and by
+ * bourdon; it reads the rows of one capture and writes nothing.
  */
 #ifndef BOURDON_VERDICT_VERDICT_H
 #define BOURDON_VERDICT_VERDICT_H

@@ -3,6 +3,9 @@
  * capture.h owns one capture while it is recorded: the history that the rings hold, then what follows, summed
  * by process, thread, stack and second. The draining thread fills it; when it has ended, the store thread
  * owns it.
+ *
+ * Room: what a capture gathers. The draining thread until it hands the capture over; then whoever owns it. It
+ * reads rings and maps, and never waits.
  */
 #ifndef BOURDON_CONSUMER_CAPTURE_CAPTURE_H
 #define BOURDON_CONSUMER_CAPTURE_CAPTURE_H

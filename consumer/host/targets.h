@@ -3,6 +3,9 @@
  * targets.h owns the table of target processes. The kernel's targets map says which processes are sampled;
  * this table holds their names, cgroups and rules. A process that ended stays for as long as history may
  * contain its samples.
+ *
+ * Room: who is on the host: targets, usage, kills, all threads. The draining thread alone; it reads maps and
+ * iterators, and never waits.
  */
 #ifndef BOURDON_CONSUMER_HOST_TARGETS_H
 #define BOURDON_CONSUMER_HOST_TARGETS_H

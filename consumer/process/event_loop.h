@@ -2,6 +2,9 @@
 /*
  * event_loop.h owns the epoll set of the draining thread, its sleep, and the events that come from outside: signals, and the end
  * of the pins that the daemon was started with.
+ *
+ * Room: the daemon's own process: event loop, open pins, counters, shares. Called by the draining thread,
+ * counters also by the worker; nothing here blocks.
  */
 #ifndef BOURDON_CONSUMER_PROCESS_EVENT_LOOP_H
 #define BOURDON_CONSUMER_PROCESS_EVENT_LOOP_H

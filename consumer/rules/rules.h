@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * rules.h owns the rules: parsing rules.d, and deciding which rules apply to a process.
+ *
+ * Room: what the administrator wrote. The worker thread reads the files, main() before it; the draining
+ * thread uses the result, which does not change.
  */
 #ifndef BOURDON_CONSUMER_RULES_RULES_H
 #define BOURDON_CONSUMER_RULES_RULES_H

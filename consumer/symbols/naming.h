@@ -2,6 +2,10 @@
 /*
  * naming.h names the user frames of a capture: first from the index of each file's names and from earlier captures, then with
  * the symbolizer, which receives every file that may help.
+ *
+ * Room: mappings, and names for addresses. The worker thread; mapping_reader.c has a thread of its own,
+ * because the kernel may make it wait. It opens files, or has bourdon-grant open them, and talks to
+ * symbolizers.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_NAMING_H
 #define BOURDON_CONSUMER_SYMBOLS_NAMING_H

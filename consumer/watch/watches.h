@@ -3,6 +3,9 @@
  * watches.h owns all watches: one for each trigger of a rule and each cgroup that has a target of that rule,
  * or for the whole system. It opens them, upgrades them to kernel triggers, applies a reload, and closes
  * them.
+ *
+ * Room: pressure and kills that rules wait for. The draining thread; closer.c has a thread of its own,
+ * because closing a trigger can wait.
  */
 #ifndef BOURDON_CONSUMER_WATCH_WATCHES_H
 #define BOURDON_CONSUMER_WATCH_WATCHES_H

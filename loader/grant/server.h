@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * server.h owns what bourdon-grant does with one connection: it opens one file that the consumer may not open,
- * and passes the descriptor back. It believes nothing that the consumer says but numbers. Once it knows what
- * is asked for, it gives up every capability but these:
+ * server.h owns one connection of bourdon-grant: it opens a file that the consumer may not open, and passes the descriptor back. It
+ * believes nothing that the consumer says but numbers. Once it knows what is asked for, it keeps these capabilities alone:
  *
  *     pressure    CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE; CAP_SYS_RESOURCE for a window that needs it
  *     elf         CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE
  *     perf-map    CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE
+ * Room: bourdon-grant, a process a request, as root under a filter. main() calls it.
  */
 #ifndef BOURDON_LOADER_GRANT_SERVER_H
 #define BOURDON_LOADER_GRANT_SERVER_H

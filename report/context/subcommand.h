@@ -3,6 +3,9 @@
  * subcommand.h owns what the subcommands of bourdon share: the form of their tables, the options that several of them take, and
  * how the database is opened and a capture in it is chosen. A subcommand is a file with its table, a struct of the words that its
  * options are given, and NAME_main(). report/command.c finds the subcommand that a command line names, and runs it.
+ *
+ * Room: what each subcommand is given. Subcommands call it, and command.c; it reads options and the
+ * environment, drops root before the database is opened, and makes the file of -o.
  */
 #ifndef BOURDON_REPORT_CONTEXT_SUBCOMMAND_H
 #define BOURDON_REPORT_CONTEXT_SUBCOMMAND_H

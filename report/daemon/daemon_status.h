@@ -2,6 +2,9 @@
 /*
  * daemon_status.h owns asking the daemon over the control socket beside the database: for its status, or for another answer
  * of lines (common/protocol/status_line.h) after which the connection ends.
+ *
+ * Room: the daemon's answers on its control socket, which may come from whoever has its place. Called by live
+ * and health; it touches that socket alone.
  */
 #ifndef BOURDON_REPORT_DAEMON_DAEMON_STATUS_H
 #define BOURDON_REPORT_DAEMON_DAEMON_STATUS_H

@@ -3,6 +3,7 @@
  * diff_change.h owns what changed from A to B: of each function and each stack the time a second and the share of all, and
  * whether chance explains the change (significance.h). A rate is the time of all threads together for each second that
  * was recorded, so that recordings of any length compare, and so do those of another sampling rate.
+ * Room: `diff`: two sets of captures, and whether what differs is chance. It reads one or two databases.
  */
 #ifndef BOURDON_REPORT_DIFF_DIFF_CHANGE_H
 #define BOURDON_REPORT_DIFF_DIFF_CHANGE_H

@@ -2,6 +2,9 @@
 /*
  * export.h owns what all formats of 'bourdon export' get: a capture, the samples of it that were asked for, and names that
  * are safe to write. Each format is a file of its own, export_FORMAT.c; export.c has the table of them.
+ *
+ * Room: `export`: captures for other programs, one format a file. It reads the model and writes a stream; no
+ * format is kept in memory whole.
  */
 #ifndef BOURDON_REPORT_EXPORT_EXPORT_H
 #define BOURDON_REPORT_EXPORT_EXPORT_H

@@ -2,6 +2,9 @@
 /*
  * db_output.h owns the file that 'db copy' and 'db merge' write. While it is written it stands beside its place under a
  * name that says so, "OUT.unfinished-PID", and it gets its own name when it is whole.
+ *
+ * Room: whole databases and symbol files: `db check|compact|copy|merge`, `symbolize`. It writes new
+ * databases, or the one that it is given, never the daemon's while that runs.
  */
 #ifndef BOURDON_REPORT_FILES_DB_OUTPUT_H
 #define BOURDON_REPORT_FILES_DB_OUTPUT_H

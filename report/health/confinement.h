@@ -2,6 +2,9 @@
 /*
  * confinement.h owns the doctor's check of the running daemon: whether every thread of it and of its children
  * is confined. Everything comes from /proc files that any user can read.
+ *
+ * Room: is it well: `status`, `doctor`, and `capture`, which asks for one. It reads the daemon's socket, its
+ * files and /proc.
  */
 #ifndef BOURDON_REPORT_HEALTH_CONFINEMENT_H
 #define BOURDON_REPORT_HEALTH_CONFINEMENT_H

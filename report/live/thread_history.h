@@ -3,6 +3,9 @@
  * thread_history.h keeps what many looks at all threads had in common, second by second, and adds it up into groups. The
  * average of a group is the number of threads that were in it at a look: "average active threads". A sample is a look at one CPU,
  * so the average of samples is the number of CPUs that a group used. Memory is bounded: the oldest seconds go.
+ *
+ * Room: what threads do now, and did before: `threads`, `top --live`, `activity`. It reads an iterator, the
+ * control socket or the database, and has the terminal while its screen is on.
  */
 #ifndef BOURDON_REPORT_LIVE_THREAD_HISTORY_H
 #define BOURDON_REPORT_LIVE_THREAD_HISTORY_H

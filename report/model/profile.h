@@ -5,6 +5,9 @@
  *
  * The database may be hostile: every reference is checked when it is read, a circle of stack nodes is cut, and a
  * capture far larger than bourdond writes is refused.
+ *
+ * Room: the database read into memory, and sums of it. Called by every room of report/; it reads a database
+ * that may be hostile, in one transaction, and writes nothing.
  */
 #ifndef BOURDON_REPORT_MODEL_PROFILE_H
 #define BOURDON_REPORT_MODEL_PROFILE_H

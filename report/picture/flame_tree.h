@@ -5,6 +5,7 @@
  *
  * Function and module tell functions apart, not lines: the same function at two lines is one node. A node stands behind its
  * parent, so a pass over the nodes from the last one adds up totals.
+ * Room: `flame` and `report`: captures as SVG and as a page. It reads the model and writes one file.
  */
 #ifndef BOURDON_REPORT_PICTURE_FLAME_TREE_H
 #define BOURDON_REPORT_PICTURE_FLAME_TREE_H

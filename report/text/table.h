@@ -2,6 +2,9 @@
 /*
  * table.h owns printing the rows of a query as a text table. A static array of columns has the title, the
  * query's column, the format and the width of each.
+ *
+ * Room: rows as tables, JSON, CSV and XML, for a terminal or a file. Called by every room of report/ but
+ * model; it writes to the stream that it is given.
  */
 #ifndef BOURDON_REPORT_TEXT_TABLE_H
 #define BOURDON_REPORT_TEXT_TABLE_H

@@ -4,7 +4,8 @@
 # includes.sh [DIRECTORY]: checks the includes between the rooms (folders) of the tree in DIRECTORY:
 #   1. a room includes only the rooms, and single headers, that the table below allows it;
 #   2. no module (NAME.c with NAME.h) includes itself by way of others;
-#   3. the draining thread's rooms include no header and call no function that can block.
+#   3. the draining thread's rooms include no header and call no function that can block;
+#   4. one header of each room says in its first comment what the room is, who calls it, and what it may touch.
 # Prints each mistake as one line, FILE:LINE: MESSAGE, and then exits with status 1. Without a mistake it prints one line of
 # counts.
 set -euo pipefail
@@ -165,6 +166,12 @@ function is_generated(path) {
 		mistake(FILENAME ":" FNR, "<" part[2] "> can block, and the draining thread must not: " room)
 }
 
+FILENAME ~ /\.h$/ && !/^#/ && /Room: / {
+	has_text[room]++
+	if (has_text[room] > 1)
+		mistake(FILENAME ":" FNR, "another header says what the room " room " is")
+}
+
 # A line without indentation is a definition or a prototype, not a call.
 room in is_draining && room !~ /^common\// && /^[ \t].*\(/ {
 	text = $0
@@ -188,6 +195,9 @@ END {
 		if (!(call in used))
 			mistake("tests/lint/includes.sh", "allows " part[2] "() in " part[1] ", which does not call it")
 	}
+	for (room in is_room)
+		if (!has_text[room])
+			mistake(room, "no header says in its first comment what this room is (Room: )")
 	for (module in includes)
 		start[++starts] = module
 	for (i = 1; i <= starts; i++)
