@@ -110,7 +110,7 @@ static int make_capture(uint32_t stacks, struct capture *capture, struct resolve
 	return 0;
 }
 
-/* What the store thread does for each frame and each module. */
+/* What the worker thread does for each frame and each module. */
 static __attribute__((noinline)) int measured(const struct naming *naming, const struct files *files,
 					      const struct capture *capture, const struct mappings *mappings,
 					      uint64_t deadline_ns, struct resolved *resolved)

@@ -33,9 +33,9 @@ void activity_looker_close(struct activity_looker *looker)
 	activity_minute_free(looker->minute);
 }
 
-void activity_looker_start(struct activity_looker *looker, struct store_thread *store)
+void activity_looker_start(struct activity_looker *looker, struct worker *worker)
 {
-	looker->store = store;
+	looker->worker = worker;
 }
 
 /* ---- minutes ---- */
@@ -68,7 +68,7 @@ static void end_minute(struct activity_looker *looker)
 		return;
 	}
 	activity_minute_end(minute, looker->step, looker->cgroups);
-	if (store_thread_add_activity(looker->store, minute))
+	if (worker_add_activity(looker->worker, minute))
 		return;
 	own_count(looker->own_counters, OWN_ACTIVITY_LOST);
 	if (log_allowed(&looker->lost_limit, MESSAGES_A_MINUTE))

@@ -42,7 +42,7 @@ struct daemon {
 	const struct confinement *confinement;
 	struct notify *notify;
 	int spawner_socket;
-	struct store_thread *store;
+	struct worker *worker;
 	struct cgroups *cgroups;
 	struct coverage *coverage;
 	struct closer *closer;
@@ -172,7 +172,7 @@ static int follow(void *user, const struct configuration *configuration)
 	if (!settings_metrics_reach(daemon->confinement->metrics_file, configuration->settings.metrics_file))
 		log_warning("[metrics] textfile = %s takes effect after a restart of bourdond",
 			    configuration->settings.metrics_file);
-	store_thread_confirm(daemon->store, configuration);
+	worker_confirm(daemon->worker, configuration);
 	follow_rules(daemon, configuration);
 	return 0;
 }
@@ -182,7 +182,7 @@ static void read_again(void *user, uint64_t now_ns)
 	struct daemon *daemon = user;
 
 	notify_reloading(daemon->notify, now_ns);
-	store_thread_reload(daemon->store);
+	worker_reload(daemon->worker);
 }
 
 static bool is_used(void *user, const struct configuration *configuration)
@@ -210,7 +210,7 @@ static void say_state(const struct daemon *daemon, const char *event)
 static void finish_reload(struct daemon *daemon)
 {
 	struct config_errors errors = { 0 };
-	struct configuration *configuration = store_thread_reload_result(daemon->store, &errors);
+	struct configuration *configuration = worker_reload_result(daemon->worker, &errors);
 
 	say_state(daemon, reload_finish(&daemon->reload, configuration, &errors) ? "reloaded" : NULL);
 	reload_when_due(&daemon->reload, clock_now_ns(daemon->clock));
@@ -253,7 +253,7 @@ static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 {
 	if (!daemon->spawner_gone_ns)
 		return;
-	if (daemon->recorder.active_count || store_thread_has_captures(daemon->store))
+	if (daemon->recorder.active_count || worker_has_captures(daemon->worker))
 		daemon->captured_ns = now_ns;
 	if (now_ns - daemon->captured_ns < NO_SPAWNER_QUIET_NS &&
 	    now_ns - daemon->spawner_gone_ns < NO_SPAWNER_NS)
@@ -417,26 +417,25 @@ bool daemon_has_ended(const struct daemon *daemon)
 	return daemon->ended || daemon->status != EXIT_DONE;
 }
 
-int daemon_begin(struct daemon *daemon, struct store_thread *store)
+int daemon_begin(struct daemon *daemon, struct worker *worker)
 {
 	const struct configuration *configuration = daemon->reload.in_force;
 	int result;
 
-	daemon->store = store;
-	result =
-		event_loop_add(&daemon->loop, store_thread_reload_fd(store), EPOLLIN, &daemon->reload_source);
+	daemon->worker = worker;
+	result = event_loop_add(&daemon->loop, worker_reload_fd(worker), EPOLLIN, &daemon->reload_source);
 	if (!result)
-		result = event_loop_add(&daemon->loop, store_thread_results_fd(store), EPOLLIN,
+		result = event_loop_add(&daemon->loop, worker_results_fd(worker), EPOLLIN,
 					&daemon->stored_source);
 	if (result < 0)
 		return result;
 	daemon->started_ns = clock_now_ns(daemon->clock);
 	daemon->second_due_ns = daemon->started_ns + CLOCK_SECOND_NS;
-	recorder_start(&daemon->recorder, daemon->store, daemon->started_ns);
-	activity_looker_start(&daemon->activity, daemon->store);
-	tracking_start(&daemon->tracking, daemon->store);
-	ondemand_start(&daemon->ondemand, daemon->control, daemon->store);
-	live_start(&daemon->live, daemon->control, daemon->store);
+	recorder_start(&daemon->recorder, daemon->worker, daemon->started_ns);
+	activity_looker_start(&daemon->activity, daemon->worker);
+	tracking_start(&daemon->tracking, daemon->worker);
+	ondemand_start(&daemon->ondemand, daemon->control, daemon->worker);
+	live_start(&daemon->live, daemon->control, daemon->worker);
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, daemon->started_ns, __ATOMIC_RELEASE);
 	result = publish(daemon, configuration);
 	if (result < 0)
@@ -483,9 +482,9 @@ int daemon_end(struct daemon *daemon)
 	return daemon->status;
 }
 
-int daemon_run(struct daemon *daemon, struct store_thread *store)
+int daemon_run(struct daemon *daemon, struct worker *worker)
 {
-	if (daemon_begin(daemon, store) < 0)
+	if (daemon_begin(daemon, worker) < 0)
 		daemon->status = EXIT_FAILED;
 	while (!daemon_has_ended(daemon)) {
 		uint64_t now_ns = clock_now_ns(daemon->clock), due_ns = daemon_due_ns(daemon);
@@ -508,7 +507,7 @@ static int add_sources(struct daemon *daemon)
 	result = result < 0
 			 ? 0
 			 : event_loop_add(loop, reload_fd(&daemon->reload), EPOLLIN, &daemon->config_source);
-	/* reports only its end: the store thread reads its answers */
+	/* reports only its end: the worker thread reads its answers */
 	if (!result)
 		result = event_loop_add(loop, daemon->spawner_socket, 0, &daemon->spawner_source);
 	return result ? result
@@ -527,7 +526,7 @@ static void describe(void *user, FILE *out)
 				       .watches = &daemon->watches,
 				       .recorder = &daemon->recorder,
 				       .reload = &daemon->reload,
-				       .unwind = store_thread_unwind(daemon->store),
+				       .unwind = worker_unwind(daemon->worker),
 				       .own_usage = daemon->own_usage,
 				       .unsampled_cpus = coverage_text(daemon->coverage),
 				       .started_ns = daemon->started_ns,

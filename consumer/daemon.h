@@ -11,7 +11,7 @@
 #include "consumer/process/own_counters.h"
 #include "consumer/process/own_usage.h"
 #include "consumer/rules/configuration.h"
-#include "consumer/store/store_thread.h"
+#include "consumer/worker/worker.h"
 
 struct daemon;
 
@@ -45,17 +45,17 @@ int daemon_start_services(struct daemon *daemon);
 /*
  * Publishes the patterns, finds the processes that run already, arms the watches and reports readiness. Then
  * takes turns until a signal comes, the pins are replaced, or the spawner is dead and no capture has been under
- * way for 30 s (at most 10 min). Hands captures that are under way to the store thread as interrupted. Returns
+ * way for 30 s (at most 10 min). Hands captures that are under way to the worker thread as interrupted. Returns
  * the exit status.
  */
-int daemon_run(struct daemon *daemon, struct store_thread *store);
+int daemon_run(struct daemon *daemon, struct worker *worker);
 
 /*
  * The parts of daemon_run(), for tests, where time passes between two turns: the beginning, which returns 0 or -errno; a turn, which
  * sleeps for `patience_ns` at the longest, does what events and the time call for, and returns whether there were events; when
  * the next turn is due; whether the daemon is to end; and the end.
  */
-int daemon_begin(struct daemon *daemon, struct store_thread *store);
+int daemon_begin(struct daemon *daemon, struct worker *worker);
 bool daemon_turn(struct daemon *daemon, uint64_t patience_ns);
 uint64_t daemon_due_ns(const struct daemon *daemon);
 bool daemon_has_ended(const struct daemon *daemon);

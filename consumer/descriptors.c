@@ -4,10 +4,10 @@
 #include "common/system/log.h"
 #include "consumer/capture/pressure.h"
 #include "consumer/control.h"
-#include "consumer/store/store_thread.h"
 #include "consumer/symbols/held_files.h"
 #include "consumer/watch/grant_queue.h"
 #include "consumer/watch/watches.h"
+#include "consumer/worker/worker.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -18,7 +18,7 @@
  */
 enum {
 	/* the pressure files of the system and of the cgroup that fired, while a capture is under way */
-	CAPTURES = STORE_PLACES_MAX * PRESSURE_TARGETS * PRESSURE_RESOURCES,
+	CAPTURES = WORKER_PLACES_MAX * PRESSURE_TARGETS * PRESSURE_RESOURCES,
 	/* the answer of bourdon-grant comes while its connection and the sampled file are still open */
 	GRANTS = 2 * GRANT_QUEUE_CALLS_MAX,
 	/* the draining thread, one at a time: task iterator, kernel statistics, cgroups */
@@ -26,13 +26,13 @@ enum {
 	/* and one that is turned away */
 	CLIENTS = CONTROL_CLIENTS + 1,
 	/*
-	 * the store thread: the socket of a symbolizer, a mapped file, its debug file and the alternate one, a
+	 * the worker thread: the socket of a symbolizer, a mapped file, its debug file and the alternate one, a
 	 * perf map, a connection to bourdon-grant and its answer, bourdon.conf, rules.d and a file there; of
 	 * SQLite the database, its log, its index, a journal and their directory
 	 */
-	STORE_THREAD = 24,
+	WORKER_THREAD = 24,
 	MAPPING_READER = 2,
-	DESCRIPTOR_RESERVE = CAPTURES + GRANTS + DRAINING_THREAD + CLIENTS + STORE_THREAD + MAPPING_READER +
+	DESCRIPTOR_RESERVE = CAPTURES + GRANTS + DRAINING_THREAD + CLIENTS + WORKER_THREAD + MAPPING_READER +
 			     (int)HELD_MAX + (int)WATCHES_CLOSING_MAX,
 };
 

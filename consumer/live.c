@@ -29,10 +29,10 @@ void live_close(struct live *live)
 	capture_free(live->second);
 }
 
-void live_start(struct live *live, struct control_socket *control, struct store_thread *store)
+void live_start(struct live *live, struct control_socket *control, struct worker *worker)
 {
 	live->control = control;
-	live->store = store;
+	live->worker = worker;
 }
 
 static struct live_client *find(struct live *live, uint64_t number)
@@ -96,7 +96,7 @@ static void end_second(struct live *live, uint64_t now_ns)
 
 	capture_end(ended, now_ns, false);
 	live->second = begin_second(live, ended, 0, now_ns);
-	store_thread_name_live(live->store, ended);
+	worker_name_live(live->worker, ended);
 }
 
 /* The last second before now, which the rings still have: whoever begins to watch need not wait for the next one. */
@@ -110,7 +110,7 @@ static void show_last_second(struct live *live, uint64_t now_ns)
 	if (!live->second)
 		return;
 	read_rings(live);
-	if (history_ns >= SECOND_NS_MIN && !store_thread_is_live(live->store))
+	if (history_ns >= SECOND_NS_MIN && !worker_is_live(live->worker))
 		end_second(live, now_ns);
 }
 
@@ -128,8 +128,7 @@ void live_tick(struct live *live, uint64_t now_ns)
 		return;
 	}
 	read_rings(live);
-	if (now_ns - live->second->trigger.triggered_ns >= SECOND_NS_MIN &&
-	    !store_thread_is_live(live->store))
+	if (now_ns - live->second->trigger.triggered_ns >= SECOND_NS_MIN && !worker_is_live(live->worker))
 		end_second(live, now_ns);
 }
 
@@ -163,7 +162,7 @@ static void say_second(struct live *live, struct live_client *client, const char
 
 void live_say(struct live *live, uint64_t now_ns)
 {
-	_cleanup_free_ char *text = store_thread_live_text(live->store);
+	_cleanup_free_ char *text = worker_live_text(live->worker);
 
 	for (size_t i = 0; i < ARRAY_SIZE(live->clients) && text; i++)
 		if (live->clients[i].number)

@@ -18,7 +18,7 @@
 #include "consumer/process/own_usage.h"
 #include "consumer/rules/configuration.h"
 #include "consumer/rules/settings.h"
-#include "consumer/store/store_thread.h"
+#include "consumer/worker/worker.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -87,7 +87,7 @@ static int run(const struct settings *where, struct configuration *configuration
 {
 	struct own_counters own_counters = { 0 };
 	char machine[MACHINE_TEXT_BYTES];
-	struct store_thread_settings store_settings = {
+	struct worker_settings worker_settings = {
 		.where = where,
 		.limits = { configuration->settings.database_bytes_max,
 			    configuration->settings.database_age_ns_max,
@@ -108,7 +108,7 @@ static int run(const struct settings *where, struct configuration *configuration
 		.confinement = &confinement,
 	};
 	_cleanup_free_ char *mount = NULL;
-	struct store_thread *store = NULL;
+	struct worker *worker = NULL;
 	struct daemon *daemon = NULL;
 	struct kernel_objects kernel;
 	int status = EXIT_FAILED;
@@ -119,19 +119,19 @@ static int run(const struct settings *where, struct configuration *configuration
 		return EXIT_FAILED;
 	}
 	own_usage_open(&own_usage);
-	store_settings.own_usage = daemon_settings.own_usage = &own_usage;
-	store_settings.kernel = daemon_settings.kernel = &kernel;
-	store_settings.spawner_socket = daemon_settings.spawner_socket;
+	worker_settings.own_usage = daemon_settings.own_usage = &own_usage;
+	worker_settings.kernel = daemon_settings.kernel = &kernel;
+	worker_settings.spawner_socket = daemon_settings.spawner_socket;
 	daemon_settings.cgroup_mount = mount;
 	privilege_raise_descriptors();
 	heap_start();
 	log_never_wait();
 	if (!daemon_open(&daemon, &daemon_settings, configuration) && !privilege_drop_all() &&
 	    !confine_files(&configuration->settings, &kernel, mount, &confinement) &&
-	    !store_thread_open(&store, &store_settings) && !store_thread_begin_run(store, configuration) &&
-	    !store_thread_start(store) && !daemon_start_services(daemon) && !confine_calls(&confinement))
-		status = daemon_run(daemon, store);
-	store_thread_stop(store, END_PATIENCE_NS);
+	    !worker_open(&worker, &worker_settings) && !worker_begin_run(worker, configuration) &&
+	    !worker_start(worker) && !daemon_start_services(daemon) && !confine_calls(&confinement))
+		status = daemon_run(daemon, worker);
+	worker_stop(worker, END_PATIENCE_NS);
 	daemon_close(daemon);
 	kernel_objects_close(&kernel);
 	own_usage_close(&own_usage);

@@ -52,12 +52,12 @@ void ondemand_close(struct ondemand *ondemand)
 	user_names_free(&ondemand->names);
 }
 
-void ondemand_start(struct ondemand *ondemand, struct control_socket *control, struct store_thread *store)
+void ondemand_start(struct ondemand *ondemand, struct control_socket *control, struct worker *worker)
 {
 	int result = wanted_clear(ondemand->kernel->map_fds[PIN_WANTED], ondemand->kernel->control);
 
 	ondemand->control = control;
-	ondemand->store = store;
+	ondemand->worker = worker;
 	if (result < 0)
 		log_warning("cannot empty the map 'wanted': %s", strerror(-result));
 }
@@ -421,7 +421,7 @@ static bool may_end(const struct peer *peer, const struct capture *capture)
 	return owner.kind == SHARE_OF_ROOT || share_is_of(&owner, &capture->trigger.asking->owner);
 }
 
-/* 0 until the store thread has written its row. */
+/* 0 until the worker thread has written its row. */
 static uint64_t id_of(const struct capture *capture)
 {
 	return (uint64_t)__atomic_load_n(&capture->capture_id, __ATOMIC_RELAXED);
@@ -548,7 +548,7 @@ void ondemand_pace(struct ondemand *ondemand, uint64_t now_ns)
 }
 
 static void say_result(struct ondemand *ondemand, const struct asked *asked,
-		       const struct store_result *result, uint64_t now_ns)
+		       const struct worker_result *result, uint64_t now_ns)
 {
 	struct answer answer;
 
@@ -563,9 +563,9 @@ static void say_result(struct ondemand *ondemand, const struct asked *asked,
 
 void ondemand_results(struct ondemand *ondemand, uint64_t now_ns)
 {
-	struct store_result result;
+	struct worker_result result;
 
-	while (store_thread_result(ondemand->store, &result)) {
+	while (worker_next_result(ondemand->worker, &result)) {
 		struct asked *asked = find_serial(ondemand, result.serial);
 
 		if (!asked)

@@ -36,11 +36,11 @@ struct ondemand {
 	struct cgroups *cgroups;
 	struct own_counters *own_counters;
 	struct control_socket *control; /* NULL until ondemand_start() */
-	struct store_thread *store;
+	struct worker *worker;
 	struct user_names names;
 	struct ask_limit limit;
 	uint64_t serials;
-	struct asked asked[STORE_PLACES_MAX];
+	struct asked asked[WORKER_PLACES_MAX];
 	struct wants published; /* what the kernel's map has */
 	struct log_limit wanted_limit;
 };
@@ -59,7 +59,7 @@ void ondemand_open(struct ondemand *ondemand, const struct ondemand_settings *se
 void ondemand_close(struct ondemand *ondemand);
 
 /* Before the first request. Empties the kernel's map of what an earlier daemon has left. */
-void ondemand_start(struct ondemand *ondemand, struct control_socket *control, struct store_thread *store);
+void ondemand_start(struct ondemand *ondemand, struct control_socket *control, struct worker *worker);
 
 /* A client asks: begins a capture, or refuses it with the reason. A control_handlers.ask() after that. */
 void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer *peer,
@@ -78,7 +78,7 @@ void ondemand_leave(struct ondemand *ondemand, uint64_t client, uint64_t now_ns)
 /* Call it after recorder_pace(): says how far each capture is, and follows its cgroups. */
 void ondemand_pace(struct ondemand *ondemand, uint64_t now_ns);
 
-/* Call it when epoll reports results of the store thread (SOURCE_STORED): says them. */
+/* Call it when epoll reports results of the worker thread (SOURCE_STORED): says them. */
 void ondemand_results(struct ondemand *ondemand, uint64_t now_ns);
 
 /* Call it when the daemon ends, before recorder_interrupt(): tells all clients. */

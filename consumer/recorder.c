@@ -70,9 +70,9 @@ void recorder_open(struct recorder *recorder, const struct recorder_settings *se
 	reporter_tell(kernel);
 }
 
-void recorder_start(struct recorder *recorder, struct store_thread *store, uint64_t now_ns)
+void recorder_start(struct recorder *recorder, struct worker *worker, uint64_t now_ns)
 {
-	recorder->store = store;
+	recorder->worker = worker;
 	recorder->started_ns = recorder->rings.armed_ns = now_ns;
 }
 
@@ -193,7 +193,7 @@ static struct capture_scope scope_of(const struct recorder *recorder, const stru
 /* Call it before anything is added to the capture. */
 static void bound(const struct recorder *recorder, const struct active *active)
 {
-	active->capture->bytes_most = store_thread_bytes_left(recorder->store, active->capture);
+	active->capture->bytes_most = worker_bytes_left(recorder->worker, active->capture);
 }
 
 static void drain(const struct recorder *recorder, const struct active *active)
@@ -203,7 +203,7 @@ static void drain(const struct recorder *recorder, const struct active *active)
 	bound(recorder, active);
 	capture_drain(active->capture, capture_scope_describe, &scope);
 	if (active->capture->has_moved)
-		store_thread_follow_mappings(recorder->store);
+		worker_follow_mappings(recorder->worker);
 	active->capture->has_moved = false;
 }
 
@@ -629,7 +629,7 @@ static void tell_watch(const struct recorder *recorder, const struct active *act
 		       own_us(&capture->accounts, &scope, active->fired->resource), now_ns);
 }
 
-/* Closes the ledger and hands the capture to the store thread. */
+/* Closes the ledger and hands the capture to the worker thread. */
 static void end_capture(struct recorder *recorder, size_t position, bool interrupted)
 {
 	struct active *active = &recorder->active[position];
@@ -658,7 +658,7 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 			  own_counted(recorder->own_counters, OWN_STALE_EVENTS) - active->stale_at_begin);
 	tell_watch(recorder, active, now_ns);
 	capture_end(capture, now_ns, interrupted);
-	store_thread_commit(recorder->store, capture);
+	worker_commit_capture(recorder->worker, capture);
 	free(active->cgroup);
 	*active = recorder->active[--recorder->active_count];
 	recorder->captured_ns = now_ns;
@@ -721,12 +721,12 @@ static void end_for(struct recorder *recorder, struct capture *loser, const stru
 	recorder_shorten(recorder, loser, clock_now_ns(recorder->clock));
 }
 
-/* Announces it to the store thread, which may have no room any more: then it is as if it had not begun. */
+/* Announces it to the worker thread, which may have no room any more: then it is as if it had not begun. */
 static int announce_capture(struct recorder *recorder, struct active *active, const struct share_owner *owner)
 {
 	struct capture *loser;
 
-	if (!store_thread_begin(recorder->store, active->capture, owner, &loser)) {
+	if (!worker_begin_capture(recorder->worker, active->capture, owner, &loser)) {
 		if (active->has_clocks)
 			stall_clocks_stop(&recorder->clocks);
 		capture_free(active->capture);
@@ -749,7 +749,7 @@ static bool has_room(const struct recorder *recorder, const struct share_owner *
 	struct capture *loser;
 
 	return recorder->active_count < ARRAY_SIZE(recorder->active) &&
-	       store_thread_has_room(recorder->store, owner, &loser);
+	       worker_has_room(recorder->worker, owner, &loser);
 }
 
 /* `trigger` has what fired, and when. */
@@ -948,7 +948,7 @@ int recorder_ask(struct recorder *recorder, struct asking *asking, const char *c
 
 bool recorder_is_calm(const struct recorder *recorder)
 {
-	return !recorder->active_count && !store_thread_has_captures(recorder->store);
+	return !recorder->active_count && !worker_has_captures(recorder->worker);
 }
 
 void recorder_take_baseline(struct recorder *recorder, const struct rule *rule, uint64_t now_ns)
@@ -977,7 +977,7 @@ void recorder_take_baseline(struct recorder *recorder, const struct rule *rule, 
 	settle_accounts(recorder, &active);
 	note_unwatched(recorder, &active);
 	capture_end(active.capture, now_ns, false);
-	store_thread_add_baseline(recorder->store, active.capture);
+	worker_add_baseline(recorder->worker, active.capture);
 }
 
 struct capture *recorder_asked(const struct recorder *recorder, uint64_t serial)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * recorder.h owns the captures that are under way, each with its ledger of losses: from the watch that fired
- * until the store thread owns the capture.
+ * until the worker thread owns the capture.
  */
 #ifndef BOURDON_CONSUMER_RECORDER_H
 #define BOURDON_CONSUMER_RECORDER_H
@@ -16,9 +16,9 @@
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/process/own_usage.h"
-#include "consumer/store/store_thread.h"
 #include "consumer/tracking.h"
 #include "consumer/watch/watches.h"
+#include "consumer/worker/worker.h"
 
 /* A capture that is under way, with what the draining thread needs to know about it. */
 struct active {
@@ -58,7 +58,7 @@ struct recorder {
 	struct cgroups *cgroups;
 	struct own_counters *own_counters;
 	const struct own_usage *own_usage;
-	struct store_thread *store;
+	struct worker *worker;
 	struct rings rings;
 	struct past past;
 	uint64_t past_ns; /* how long intervals off CPU stay in `past` */
@@ -72,7 +72,7 @@ struct recorder {
 	struct looker looker;
 	/* serve one capture at a time; captures that overlap it have no stall clocks */
 	struct stall_clocks clocks;
-	struct active active[STORE_PLACES_MAX];
+	struct active active[WORKER_PLACES_MAX];
 	size_t active_count;
 	uint64_t started_ns;      /* recorder_start() */
 	uint64_t captured_ns;     /* when the last capture ended; 0: there was none */
@@ -96,8 +96,8 @@ void recorder_open(struct recorder *recorder, const struct recorder_settings *se
 /* Accepts a zeroed structure that was never opened. */
 void recorder_close(struct recorder *recorder);
 
-/* Captures go to this store thread. The rings hold every sample since `now_ns` (CLOCK_MONOTONIC). */
-void recorder_start(struct recorder *recorder, struct store_thread *store, uint64_t now_ns);
+/* Captures go to this worker thread. The rings hold every sample since `now_ns` (CLOCK_MONOTONIC). */
+void recorder_start(struct recorder *recorder, struct worker *worker, uint64_t now_ns);
 
 /* The kernel programs stopped sampling for a while: history begins at `now_ns`. */
 void recorder_note_gap(struct recorder *recorder, uint64_t now_ns);
@@ -137,7 +137,7 @@ bool recorder_is_calm(const struct recorder *recorder);
 /*
  * Takes a baseline of the rule, which is of the configuration in force: what the rings have of its history, and the
  * intervals that are open. Nothing more is recorded or walked for it, no budget changes, and no watch or incident learns
- * of it. The store thread writes it when it has nothing else to do. Counts a baseline that cannot begin.
+ * of it. The worker thread writes it when it has nothing else to do. Counts a baseline that cannot begin.
  */
 void recorder_take_baseline(struct recorder *recorder, const struct rule *rule, uint64_t now_ns);
 

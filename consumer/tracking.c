@@ -162,7 +162,7 @@ static void add_target(struct tracking *tracking, struct target_process *process
 	tracking->unwatched |= !process->watched;
 	if (targets_put(&tracking->targets, process) < 0)
 		return; /* its samples will count as those of an unknown process */
-	store_thread_note_process(tracking->store);
+	worker_note_process(tracking->worker);
 }
 
 static void on_process(void *user, const struct process_event *event)
@@ -405,9 +405,9 @@ void tracking_follow(struct tracking *tracking, const struct rule_set *rules)
 	tracking_walk(tracking);
 }
 
-void tracking_start(struct tracking *tracking, struct store_thread *store)
+void tracking_start(struct tracking *tracking, struct worker *worker)
 {
-	tracking->store = store;
+	tracking->worker = worker;
 }
 
 void tracking_keep_gone(struct tracking *tracking, uint32_t since)
@@ -440,7 +440,7 @@ static void look_at_unmapped(struct tracking *tracking, uint64_t now_ns)
 	tracking->unmapped_due_ns = now_ns + tracking->unmapped_every_ns;
 	if (tracking->unmapped_every_ns < UNMAPPED_EVERY_MAX_NS)
 		tracking->unmapped_every_ns *= 2;
-	store_thread_want_mappings(tracking->store);
+	worker_want_mappings(tracking->worker);
 }
 
 /* Whether the process is in the cgroup or slice of the watch, and its rule applies to it. */

@@ -13,8 +13,8 @@
 #include "consumer/host/targets.h"
 #include "consumer/host/usage.h"
 #include "consumer/process/own_counters.h"
-#include "consumer/store/store_thread.h"
 #include "consumer/watch/watches.h"
+#include "consumer/worker/worker.h"
 
 struct tracking {
 	const struct kernel_objects *kernel;
@@ -24,7 +24,7 @@ struct tracking {
 	struct process_events *events;
 	struct own_counters *own_counters;
 	const struct clock *clock;
-	struct store_thread *store; /* is told when new mappings are worth scanning */
+	struct worker *worker; /* is told when new mappings are worth scanning */
 	struct targets targets;
 	struct usage usage;          /* of every process of the host */
 	struct kills fresh_kills;    /* for tracking_take_kills() */
@@ -46,8 +46,8 @@ int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel
 		  struct watches *watches, struct own_counters *own_counters, const struct clock *clock);
 void tracking_close(struct tracking *tracking);
 
-/* Before the first walk: sets the store thread that scans mappings. */
-void tracking_start(struct tracking *tracking, struct store_thread *store);
+/* Before the first walk: sets the worker thread that scans mappings. */
+void tracking_start(struct tracking *tracking, struct worker *worker);
 
 /*
  * While a capture is under way, `usage` keeps processes that ended after the walk `since` of it, the last one before

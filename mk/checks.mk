@@ -36,7 +36,7 @@ sanitize: sanitize-deps
 #   several times as much
 # - attack_grants, attack_policy, binaries, doctor, errors, forged, load, newuser, policy, sbom, stock, units, upgrade: they
 #   test bourdon-load, bourdon-grant, bourdon, the kernel programs, packages and messages, which have no threads
-# - alerts, runbook: what the store thread tells of a capture is its own; runbook runs the programs of $(B)
+# - alerts, runbook: what the worker thread tells of a capture is its own; runbook runs the programs of $(B)
 # - files, go, hostile, stalls, symbols, unprivileged, unwind: the threads do as in capture.bats; what a capture contains differs
 # - attacks, resilience: what holds up one thread for long; with PATIENCE=4 they take several times as long
 TSAN_TESTS = $(patsubst %,tests/e2e/%.bats,capture reload tables triggers)

@@ -2,7 +2,7 @@
 /*
  * live_line.h defines what bourdond answers to the request "live": lines of status_line.h, for each second a line "sample" for
  * each thread and stack that was on a CPU, most samples first, then one line "second". Before those of a client that was too
- * slow there is a line "missed". consumer/store/live_text.c writes them, report/live/live_text.c reads them.
+ * slow there is a line "missed". consumer/worker/live_text.c writes them, report/live/live_text.c reads them.
  */
 #ifndef BOURDON_COMMON_PROTOCOL_LIVE_LINE_H
 #define BOURDON_COMMON_PROTOCOL_LIVE_LINE_H

@@ -273,7 +273,7 @@ int sql_execute_made(struct sql *sql, const char *query)
 	return result < 0 ? result : sql_execute_all(sql, &texts);
 }
 
-/* Waiting is safe: only the store thread waits here. */
+/* Waiting is safe: only the worker thread waits here. */
 static int wait_for_lock(void *user, int tries)
 {
 	const struct timespec pause = { .tv_nsec = BUSY_RETRY_NS };

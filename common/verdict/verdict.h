@@ -4,7 +4,7 @@
  * become a verdict, and words are made of both at the end. Nothing reads the words back. docs/WHY.md has the kinds and their
  * order.
  *
- * bourdond judges on the store's thread, within the transaction that writes the rows. bourdon judges the same rows again. Both get
+ * bourdond judges on the worker thread, within the transaction that writes the rows. bourdon judges the same rows again. Both get
  * the same verdict from the same rows: facts come from nowhere else, and judging is pure.
  *
  * Names come from the database, where they are escaped (escape_name.h). A database may be hostile: bourdon escapes what it prints.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * capture.h owns one capture while it is recorded: the history that the rings hold, then what follows, summed
- * by process, thread, stack and second. The draining thread fills it; when it has ended, the store thread
+ * by process, thread, stack and second. The draining thread fills it; when it has ended, the worker thread
  * owns it.
  *
  * Room: what a capture gathers. The draining thread until it hands the capture over; then whoever owns it. It
@@ -187,7 +187,7 @@ struct capture {
 	struct accounts accounts;
 	struct expectation expected;
 	uint64_t losses[LOSS_REASONS];
-	int64_t capture_id; /* set by the store thread: the row in the database, or 0 */
+	int64_t capture_id; /* set by the worker thread: the row in the database, or 0 */
 	bool has_moved; /* a target's samples have another epoch than those before; the recorder takes it off */
 	size_t bytes_most; /* of capture_bytes(): beyond, only what is there grows. The recorder sets it */
 };

@@ -3,7 +3,7 @@
  * file_cache.h owns DIRECTORY/tables.db: what symbolizers found in files, kept so that a file that was ever seen needs none.
  * Content belongs to one state of one file: device, inode, owner, size and time of change, which no user can set. What is damaged, was
  * made by another version, or is of another state is lost, and made again. The file may be removed at any time. May block: for
- * the store thread only.
+ * the worker thread only.
  *
  * Room: what is kept of mapped files between captures and runs. The worker thread alone; it touches
  * tables.db.

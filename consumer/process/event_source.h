@@ -14,7 +14,7 @@ enum event_source_kind {
 	SOURCE_WATCH,  /* struct watch */
 	SOURCE_GRANT,  /* struct grant_call */
 	SOURCE_CONFIG, /* configuration files changed */
-	SOURCE_RELOAD, /* the store thread has read the configuration */
+	SOURCE_RELOAD, /* the worker thread has read the configuration */
 	SOURCE_CONTROL,
 	SOURCE_CLIENT, /* a client of the control socket */
 	SOURCE_STORED, /* captures on demand were written */

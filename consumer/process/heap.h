@@ -2,7 +2,7 @@
 /*
  * heap.h owns the settings of malloc. They keep the draining thread from waiting for a disk. Before Linux 6.4
  * a page fault holds mmap_lock while ->page_mkwrite waits for a frozen file system or a hanging disk, as the
- * store thread's write to SQLite's shared memory does; brk(), mmap() and munmap() of all other threads then
+ * worker thread's write to SQLite's shared memory does; brk(), mmap() and munmap() of all other threads then
  * wait too (seen on 6.1.192, not on 6.12). So the draining thread allocates only from memory that the heap
  * already has. Page faults wait as well once a writer waits for the lock, and khugepaged may be that writer
  * (mm/khugepaged.c, seen on 6.1.192): huge pages are disabled for this process.

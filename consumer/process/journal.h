@@ -3,7 +3,7 @@
  * journal.h owns the entries for the journal, in its native protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/): one datagram
  * an entry, without libsystemd. That library would bring four compression libraries and libgcrypt into locked memory, and for a
  * large entry it makes a memfd and seals it, calls that the system-call filter kills for. Nothing here blocks: an entry that
- * the journal has no room for is sent again later. For the store thread.
+ * the journal has no room for is sent again later. For the worker thread.
  */
 #ifndef BOURDON_CONSUMER_PROCESS_JOURNAL_H
 #define BOURDON_CONSUMER_PROCESS_JOURNAL_H

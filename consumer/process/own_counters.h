@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * own_counters.h owns what the consumer counts of itself, beside the counters of the in-kernel programs, and how full its queues
- * are. Any thread may add; the store thread writes the counters to the database, and status shows all.
+ * are. Any thread may add; the worker thread writes the counters to the database, and status shows all.
  */
 #ifndef BOURDON_CONSUMER_PROCESS_OWN_COUNTERS_H
 #define BOURDON_CONSUMER_PROCESS_OWN_COUNTERS_H
@@ -55,7 +55,7 @@ enum own_queue {
 	OWN_QUEUE_ONCPU, /* slots of the CPU that has most to be read, at a drain while a capture is under way */
 	OWN_QUEUE_OFFCPU, /* the same of intervals off CPU */
 	OWN_QUEUE_EVENTS, /* records of ring buffers that one reading consumed: events, errors, paths */
-	OWN_QUEUE_JOBS,   /* of the store thread */
+	OWN_QUEUE_JOBS,   /* of the worker thread */
 	OWN_QUEUES,
 };
 

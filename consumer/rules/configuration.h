@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * configuration.h owns the configuration as one thing: settings and rules, read together, whole or not at
- * all. Reading it may block on a disk: the store thread does it once the daemon runs.
+ * all. Reading it may block on a disk: the worker thread does it once the daemon runs.
  */
 #ifndef BOURDON_CONSUMER_RULES_CONFIGURATION_H
 #define BOURDON_CONSUMER_RULES_CONFIGURATION_H

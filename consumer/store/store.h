@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * store.h owns the database: its content, its transactions and its size limit. Every call may block on the
- * disk or on another process's lock: once the store thread runs, only the store thread calls these functions.
+ * disk or on another process's lock: once the worker thread runs, only the worker thread calls these functions.
  */
 #ifndef BOURDON_CONSUMER_STORE_STORE_H
 #define BOURDON_CONSUMER_STORE_STORE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* file_grant.h requests a file from bourdon-grant and waits for the answer. For the store thread only. */
+/* file_grant.h requests a file from bourdon-grant and waits for the answer. For the worker thread only. */
 #ifndef BOURDON_CONSUMER_SYMBOLS_FILE_GRANT_H
 #define BOURDON_CONSUMER_SYMBOLS_FILE_GRANT_H
 

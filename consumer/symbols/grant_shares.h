@@ -77,7 +77,7 @@ bool grant_shares_take(struct grant_shares *shares, const struct grant_target *t
 
 /*
  * bourdon-grant did not answer the last request that was taken: its target pauses, and its user as well if
- * another of its targets did the same in the last minute. Each hung request keeps the store thread waiting.
+ * another of its targets did the same in the last minute. Each hung request keeps the worker thread waiting.
  */
 void grant_shares_note_hung(struct grant_shares *shares, uint64_t now_ns);
 

@@ -2,7 +2,7 @@
 /*
  * held_files.h holds files open that could not be opened again: those that bourdon-grant has opened, which it does while a process
  * that maps them lives and is a target, and the youngest of the others, which may be deleted. Names are looked up when a capture
- * has ended, and the process perhaps with it. A file is held as long as mappings.h knows a mapping of it. For the store thread only.
+ * has ended, and the process perhaps with it. A file is held as long as mappings.h knows a mapping of it. For the worker thread only.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_HELD_FILES_H
 #define BOURDON_CONSUMER_SYMBOLS_HELD_FILES_H

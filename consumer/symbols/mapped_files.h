@@ -3,7 +3,7 @@
  * mapped_files.h opens the files that processes have mapped: by path if it still leads to the mapped file,
  * otherwise through bourdon-grant. The path fails if the file was deleted or replaced, is in another mount
  * namespace, or is below a directory that the daemon may not enter. Requests to bourdon-grant are limited
- * (grant_shares.h). May block: only for the store thread.
+ * (grant_shares.h). May block: only for the worker thread.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_MAPPED_FILES_H
 #define BOURDON_CONSUMER_SYMBOLS_MAPPED_FILES_H

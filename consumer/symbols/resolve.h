@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * resolve.h converts addresses into frames: the module that contains the address, and the offset in it.
- * naming.h then finds the names. Runs on the store thread after a capture has ended.
+ * naming.h then finds the names. Runs on the worker thread after a capture has ended.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_RESOLVE_H
 #define BOURDON_CONSUMER_SYMBOLS_RESOLVE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * table_failures.h owns which files have no unwind table and why: in words, for the log, for `bourdon status` and for the
- * documents. The store thread notes them; any thread may copy them.
+ * documents. The worker thread notes them; any thread may copy them.
  */
 #ifndef BOURDON_CONSUMER_UNWIND_TABLE_FAILURES_H
 #define BOURDON_CONSUMER_UNWIND_TABLE_FAILURES_H

@@ -2,7 +2,7 @@
 /*
  * tables_ahead.h owns making the unwind tables of the files that processes have mapped, whether they are sampled or not, before
  * they are needed: they are kept (file_cache.h), and go into no map. It is for idle CPUs alone, one file at a time. For the
- * store thread only.
+ * worker thread only.
  */
 #ifndef BOURDON_CONSUMER_UNWIND_TABLES_AHEAD_H
 #define BOURDON_CONSUMER_UNWIND_TABLES_AHEAD_H

@@ -2,7 +2,7 @@
 /*
  * unwind_modules.h owns the unwind tables: one for each file that a target executes, and one for the vDSO. It
  * decides when a table is built, rebuilt, retried or given up. It waits for files and for the symbolizer: for
- * the store thread only.
+ * the worker thread only.
  */
 #ifndef BOURDON_CONSUMER_UNWIND_UNWIND_MODULES_H
 #define BOURDON_CONSUMER_UNWIND_UNWIND_MODULES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * unwind_room.h decides whose unwind tables make room for another file's: those that nobody needs, then those that are used least,
- * then those of a user who has most. For the store thread.
+ * then those of a user who has most. For the worker thread.
  */
 #ifndef BOURDON_CONSUMER_UNWIND_UNWIND_ROOM_H
 #define BOURDON_CONSUMER_UNWIND_UNWIND_ROOM_H

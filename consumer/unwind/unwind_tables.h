@@ -2,7 +2,7 @@
 /*
  * unwind_tables.h owns the content of the maps by which the kernel programs unwind user stacks (abi.h,
  * unwind_*): a table for each file that targets execute, compiled by the symbolizer, and for each process the
- * places of the tables. It waits for files and for the symbolizer: for the store thread only.
+ * places of the tables. It waits for files and for the symbolizer: for the worker thread only.
  *
  * Room: the unwind tables in the kernel's maps. The worker thread alone; it writes those maps, and has
  * symbolizers make tables.

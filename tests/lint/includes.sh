@@ -40,8 +40,9 @@ consumer/capture     @shared common/verdict/disk.h common/verdict/roles.h consum
 consumer/kept        @shared common/sql consumer/process
 consumer/symbols     @shared common/symbolizer consumer/process consumer/rules consumer/host consumer/watch consumer/capture consumer/kept
 consumer/unwind      @shared common/symbolizer consumer/process consumer/rules consumer/kept consumer/symbols
-consumer/store       @shared common/symbolizer common/sql common/store common/verdict consumer/process consumer/rules consumer/host consumer/capture consumer/kept consumer/symbols consumer/unwind
-consumer             @shared common/confine common/symbolizer common/sql common/store consumer/process consumer/rules consumer/host consumer/watch consumer/capture consumer/kept consumer/symbols consumer/unwind consumer/store
+consumer/store       @shared common/sql common/store common/verdict consumer/process consumer/rules consumer/host consumer/capture consumer/symbols
+consumer/worker      @shared common/symbolizer common/store consumer/process consumer/rules consumer/host consumer/capture consumer/kept consumer/symbols consumer/unwind consumer/store
+consumer             @shared common/confine common/symbolizer common/sql common/store consumer/process consumer/rules consumer/host consumer/watch consumer/capture consumer/symbols consumer/unwind consumer/worker
 report/model         @shared common/sql common/store common/verdict
 report/text          @shared report/model
 report/context       @shared report/model report/text
@@ -72,7 +73,7 @@ consumer/watch/closer.c pthread_join                   it is joined when the dae
 consumer/rules/settings.c ini_read_file                in settings_read()
 consumer/rules/rules.c scandir                         in rules_read_directory()
 consumer/rules/rules.c ini_read_file                   in rules_read_directory()
-consumer/rules/configuration.c settings_read           in configuration_read(), which main() and the store thread call
+consumer/rules/configuration.c settings_read           in configuration_read(), which main() and the worker thread call
 consumer/rules/configuration.c rules_read_directory    in configuration_read()
 '
 

@@ -495,36 +495,36 @@ void simulation_start(struct simulation *simulation)
 					     .cgroup_mount = simulation->mount,
 					     .own_usage = &simulation->own_usage,
 					     .confinement = &simulation->confinement };
-	struct store_thread_settings of_store = { .where = &simulation->where,
-						  .journal_socket = simulation->nowhere,
-						  .clock = &simulation->clock,
-						  .own_usage = &simulation->own_usage,
-						  .kernel = &simulation->kernel.objects,
-						  .own_counters = &simulation->counters };
+	struct worker_settings of_worker = { .where = &simulation->where,
+					     .journal_socket = simulation->nowhere,
+					     .clock = &simulation->clock,
+					     .own_usage = &simulation->own_usage,
+					     .kernel = &simulation->kernel.objects,
+					     .own_counters = &simulation->counters };
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, simulation->spawner), 0);
-	of_daemon.spawner_socket = of_store.spawner_socket = simulation->spawner[0];
+	of_daemon.spawner_socket = of_worker.spawner_socket = simulation->spawner[0];
 	ck_assert_msg(!configuration_read(&simulation->where, &configuration, &errors), "%s",
 		      errors.count ? errors.messages[0] : "");
-	of_store.limits = (struct store_limits){ configuration->settings.database_bytes_max,
-						 configuration->settings.database_age_ns_max,
-						 configuration->settings.activity_age_ns_max,
-						 configuration->settings.baseline_age_ns_max };
+	of_worker.limits = (struct store_limits){ configuration->settings.database_bytes_max,
+						  configuration->settings.database_age_ns_max,
+						  configuration->settings.activity_age_ns_max,
+						  configuration->settings.baseline_age_ns_max };
 	ck_assert_int_eq(daemon_open(&simulation->daemon, &of_daemon, configuration), 0);
-	ck_assert_int_eq(store_thread_open(&simulation->store, &of_store), 0);
-	ck_assert_int_eq(store_thread_begin_run(simulation->store, configuration), 0);
+	ck_assert_int_eq(worker_open(&simulation->worker, &of_worker), 0);
+	ck_assert_int_eq(worker_begin_run(simulation->worker, configuration), 0);
 	ck_assert_int_eq(daemon_start_services(simulation->daemon), 0);
-	ck_assert_int_eq(daemon_begin(simulation->daemon, simulation->store), 0);
+	ck_assert_int_eq(daemon_begin(simulation->daemon, simulation->worker), 0);
 	simulation_settle(simulation);
 }
 
 static void close_daemon(struct simulation *simulation)
 {
-	store_thread_stop(simulation->store, 0);
+	worker_stop(simulation->worker, 0);
 	daemon_close(simulation->daemon);
 	close(simulation->spawner[0]);
 	close(simulation->spawner[1]);
-	simulation->store = NULL;
+	simulation->worker = NULL;
 	simulation->daemon = NULL;
 }
 
@@ -532,9 +532,9 @@ int simulation_stop(struct simulation *simulation)
 {
 	int status = daemon_end(simulation->daemon);
 
-	while (store_thread_turn(simulation->store))
+	while (worker_turn(simulation->worker))
 		;
-	store_thread_end_run(simulation->store);
+	worker_end_run(simulation->worker);
 	close_daemon(simulation);
 	return status;
 }
@@ -569,7 +569,7 @@ void simulation_settle(struct simulation *simulation)
 	while (more) {
 		more = !simulation->daemon_stands && !daemon_has_ended(simulation->daemon) &&
 		       daemon_turn(simulation->daemon, 0);
-		while (!simulation->store_stands && store_thread_turn(simulation->store))
+		while (!simulation->worker_stands && worker_turn(simulation->worker))
 			more = true;
 		ck_assert_msg(turns++ < 10000, "there is always something to be done");
 	}

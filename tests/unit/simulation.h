@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * simulation.h owns a host whose time is the test's: the daemon and its store thread, as main() makes them, on a fake kernel,
- * with files that look like cgroups and a database of their own. The store thread has no thread here: it takes its turns after
+ * simulation.h owns a host whose time is the test's: the daemon and its worker thread, as main() makes them, on a fake kernel,
+ * with files that look like cgroups and a database of their own. The worker thread has no thread here: it takes its turns after
  * the daemon's. Between two turns no time passes, and nothing is waited for.
  *
  * The kernel's side is a script: what a process runs, and where; pressure; and what the programs lose. As long as a process
@@ -46,12 +46,12 @@ struct simulation {
 	struct own_usage own_usage;
 	struct confinement confinement;
 	struct store_fixture database; /* has no store of its own */
-	struct store_thread *store;
+	struct worker *worker;
 	struct daemon *daemon;
 	char *mount, *rules_dir, *state_dir, *config, *nowhere;
-	int spawner[2];                   /* the other end is closed by the tests */
-	int saved;                        /* standard error, which goes to a file meanwhile */
-	bool daemon_stands, store_stands; /* these take no turns */
+	int spawner[2];                    /* the other end is closed by the tests */
+	int saved;                         /* standard error, which goes to a file meanwhile */
+	bool daemon_stands, worker_stands; /* these take no turns */
 	/* What the kernel counts of one program, and of the iterator over them. */
 	struct {
 		uint64_t runs, run_ns, missed;

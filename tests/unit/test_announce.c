@@ -379,7 +379,7 @@ static void confine(const struct host *host, const struct own_usage *usage)
 		_exit(255);
 }
 
-/* CHILD: everything that the store thread tells others, twice, and another file of metrics. */
+/* CHILD: everything that the worker thread tells others, twice, and another file of metrics. */
 static void tell_all(struct host *host, const struct capture *capture)
 {
 	const struct announced announced = { capture, 42, &neighbour };

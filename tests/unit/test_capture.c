@@ -882,7 +882,7 @@ START_TEST(an_open_interval_counts_until_now)
 }
 END_TEST
 
-/* When the store thread frees a capture that has ended, the draining thread may have opened other files. */
+/* When the worker thread frees a capture that has ended, the draining thread may have opened other files. */
 /* Of a capture on demand: its kind of samples alone. */
 START_TEST(samples_of_one_kind_are_taken)
 {

@@ -258,14 +258,14 @@ START_TEST(sighup_reads_and_within_a_reload_reads_once_more)
 	simulation_settle(&simulation);
 	expect_logged(&simulation, "the configuration has not changed\n");
 	/* the database is locked, so that a new rule cannot be numbered */
-	simulation.store_stands = true;
+	simulation.worker_stands = true;
 	simulation_write_rules(&simulation, WEB SHOP);
 	simulation_run(&simulation, 3 * SECOND);
 	ck_assert_uint_eq(simulation_counted(&simulation, OWN_RELOADS), 0);
 	simulation_write_rules(&simulation, SHOP);
 	ck_assert_int_eq(raise(SIGHUP), 0);
 	simulation_settle(&simulation);
-	simulation.store_stands = false;
+	simulation.worker_stands = false;
 	simulation_run(&simulation, 2 * SECOND);
 	expect_logged(&simulation, "reloaded: 1 rule,");
 	simulation_free(&simulation);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows what a call to bourdon-grant, or to another program in its place, returns to the store thread: the
+ * Shows what a call to bourdon-grant, or to another program in its place, returns to the worker thread: the
  * descriptor or one error, no later than its deadline. test_grant_queue.c has answers of all kinds.
  */
 #include "common/base/cleanup.h"

@@ -5,7 +5,7 @@
  */
 #include "common/base/cleanup.h"
 #include "common/protocol/live_line.h"
-#include "consumer/store/live_text.h"
+#include "consumer/worker/live_text.h"
 #include "report/live/live_text.h"
 #include "report/live/thread_history.h"
 #include "tests/unit/helpers.h"

@@ -293,15 +293,15 @@ END_TEST
 START_TEST(a_few_are_served_at_once_and_the_others_are_refused)
 {
 	struct host host;
-	int clients[STORE_CAPTURES_ASKED_MAX + 1];
+	int clients[WORKER_CAPTURES_ASKED_MAX + 1];
 
 	start(&host);
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
 		clients[i] = ask(&host, "pids=101", 2000, 0);
-	for (size_t i = 0; i < STORE_CAPTURES_ASKED_MAX; i++)
+	for (size_t i = 0; i < WORKER_CAPTURES_ASKED_MAX; i++)
 		expect_answer_has(clients[i], "begun\t");
 	expect_answer_has(
-		clients[STORE_CAPTURES_ASKED_MAX],
+		clients[WORKER_CAPTURES_ASKED_MAX],
 		"why=as many captures as may be asked for at once are under way or wait to be written; 'bourdon capture --who' lists yours, --end ends one\n");
 	simulation_run(&host.simulation, 5 * SECOND);
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
@@ -312,7 +312,7 @@ START_TEST(a_few_are_served_at_once_and_the_others_are_refused)
 	simulation_run(&host.simulation, 2 * SECOND);
 	close(clients[0]);
 	expect_count(&host.simulation.database, "capture WHERE state = 'complete'",
-		     STORE_CAPTURES_ASKED_MAX + 1);
+		     WORKER_CAPTURES_ASKED_MAX + 1);
 	simulation_free(&host.simulation);
 }
 END_TEST
@@ -342,7 +342,7 @@ END_TEST
 START_TEST(a_rule_fires_while_captures_on_demand_take_all_their_places)
 {
 	struct host host;
-	int clients[STORE_CAPTURES_ASKED_MAX];
+	int clients[WORKER_CAPTURES_ASKED_MAX];
 
 	start(&host);
 	simulation_put_on(&host.simulation, simulation_begin(&host.simulation, 201, "shop", "/shop"), 1);

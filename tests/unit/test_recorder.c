@@ -441,10 +441,10 @@ START_TEST(a_database_that_hangs_is_seen_in_the_queue)
 
 	start(&simulation, WEB);
 	simulation_run(&simulation, 10 * SECOND);
-	simulation.store_stands = true;
+	simulation.worker_stands = true;
 	press(&simulation, "/web", 300);
 	simulation_run(&simulation, 3 * SECOND);
-	simulation.store_stands = false;
+	simulation.worker_stands = false;
 	simulation_run(&simulation, 4 * SECOND);
 	expect_rows(
 		&simulation.database,
@@ -748,8 +748,8 @@ START_TEST(captures_beyond_the_limit_are_suppressed_and_said)
 
 	start_pool(&simulation, POOL, 12);
 	press_all(&simulation, 1, 12);
-	expect_count(&simulation.database, "capture", STORE_CAPTURES_MAX);
-	ck_assert_uint_eq(simulation_counted(&simulation, OWN_SUPPRESSED), 12 - STORE_CAPTURES_MAX);
+	expect_count(&simulation.database, "capture", WORKER_CAPTURES_MAX);
+	ck_assert_uint_eq(simulation_counted(&simulation, OWN_SUPPRESSED), 12 - WORKER_CAPTURES_MAX);
 	expect_logged(
 		&simulation,
 		"rule pool fired, but no capture could begin: the rule has its share of the captures that may be under way or wait to be written\n");
@@ -772,7 +772,7 @@ START_TEST(a_rule_leaves_places_to_others)
 	simulation_begin(&simulation, 101, "nginx", "/web");
 	simulation_run(&simulation, 2 * SECOND);
 	press_all(&simulation, 1, 8);
-	expect_count(&simulation.database, "capture", STORE_CAPTURES_OF_A_RULE_MAX);
+	expect_count(&simulation.database, "capture", WORKER_CAPTURES_OF_A_RULE_MAX);
 	press(&simulation, "/web", 300);
 	simulation_run(&simulation, 10 * SECOND);
 	expect_count(&simulation.database, "capture WHERE rule = 'web' AND state = 'complete'", 1);
@@ -1055,7 +1055,7 @@ START_TEST(a_capture_of_a_killed_daemon_is_marked_by_the_next_one)
 }
 END_TEST
 
-/* ---- the store thread stands ---- */
+/* ---- the worker thread stands ---- */
 
 /* The database is locked, or its disk hangs: the draining thread goes on. */
 START_TEST(a_database_that_hangs_loses_no_sample)
@@ -1064,7 +1064,7 @@ START_TEST(a_database_that_hangs_loses_no_sample)
 
 	start(&simulation, "[rule web]\ncomm = nginx\ncpu.some = 200ms/2s\nhistory = 4s\ncapture = 10s\n");
 	simulation_run(&simulation, 10 * SECOND);
-	simulation.store_stands = true;
+	simulation.worker_stands = true;
 	press(&simulation, "/web", 300);
 	for (int i = 0; i < 40; i++) {
 		simulation_run(&simulation, SECOND);
@@ -1072,7 +1072,7 @@ START_TEST(a_database_that_hangs_loses_no_sample)
 				  SECOND);
 	}
 	expect_count(&simulation.database, "capture", 0);
-	simulation.store_stands = false;
+	simulation.worker_stands = false;
 	simulation_settle(&simulation);
 	expect_captures(&simulation, "web|complete|11000|10000\n");
 	expect_rows(&simulation.database,

@@ -385,7 +385,7 @@ START_TEST(readers_see_whole_captures)
 		const struct timespec pause = { .tv_nsec = 20000000 };
 		int result, tries = 0;
 
-		/* the store thread tries again, too, when a reader keeps the log from being reset */
+		/* the worker thread tries again, too, when a reader keeps the log from being reset */
 		while ((result = commit(&fixture, capture, false)) == -EBUSY && tries++ < 200)
 			nanosleep(&pause, NULL);
 		ck_assert_msg(!result, "%s", store_error(fixture.store));

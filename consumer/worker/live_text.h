@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* live_text.h makes of a second's samples, whose frames have names, the lines that clients of `live` get (live_line.h). */
-#ifndef BOURDON_CONSUMER_STORE_LIVE_TEXT_H
-#define BOURDON_CONSUMER_STORE_LIVE_TEXT_H
+#ifndef BOURDON_CONSUMER_WORKER_LIVE_TEXT_H
+#define BOURDON_CONSUMER_WORKER_LIVE_TEXT_H
 
 #include "consumer/capture/capture.h"
 #include "consumer/symbols/resolved.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows what the store thread does first, what gives way to what, how many captures may be under way, and what it removes
+ * Shows what the worker thread does first, what gives way to what, how many captures may be under way, and what it removes
  * when it is too old; turn by turn, with time that the test lets pass.
  */
 #include "common/base/cleanup.h"
@@ -46,15 +46,15 @@ START_TEST(a_capture_is_announced_and_then_written)
 	struct simulation simulation;
 
 	start(&simulation, NULL);
-	simulation.store_stands = true;
+	simulation.worker_stands = true;
 	capture(&simulation);
 	ck_assert_str_eq(state(&simulation), "");
-	ck_assert(store_thread_has_captures(simulation.store));
-	ck_assert(store_thread_turn(simulation.store));
+	ck_assert(worker_has_captures(simulation.worker));
+	ck_assert(worker_turn(simulation.worker));
 	ck_assert_str_eq(state(&simulation), "recording\n");
-	ck_assert(store_thread_turn(simulation.store));
+	ck_assert(worker_turn(simulation.worker));
 	ck_assert_str_eq(state(&simulation), "complete\n");
-	ck_assert(!store_thread_has_captures(simulation.store));
+	ck_assert(!worker_has_captures(simulation.worker));
 	simulation_free(&simulation);
 }
 END_TEST
@@ -64,11 +64,11 @@ START_TEST(a_thread_with_nothing_to_do_says_so)
 	struct simulation simulation;
 
 	start(&simulation, NULL);
-	ck_assert(!store_thread_turn(simulation.store));
-	store_thread_want_mappings(simulation.store);
-	ck_assert(!store_thread_turn(simulation.store)); /* not yet: others may follow */
+	ck_assert(!worker_turn(simulation.worker));
+	worker_want_mappings(simulation.worker);
+	ck_assert(!worker_turn(simulation.worker)); /* not yet: others may follow */
 	simulation.now_ns += SECOND / 50;
-	ck_assert(store_thread_turn(simulation.store));
+	ck_assert(worker_turn(simulation.worker));
 	simulation_free(&simulation);
 }
 END_TEST
@@ -84,13 +84,13 @@ START_TEST(a_new_process_is_scanned_again_and_again)
 	simulation_run(&simulation, 60 * SECOND);
 	simulation.daemon_stands = true;
 	began_ns = simulation.now_ns;
-	store_thread_note_process(simulation.store);
+	worker_note_process(simulation.worker);
 	for (size_t i = 0; i < ARRAY_SIZE(after_ms); i++) {
 		simulation.now_ns = began_ns + after_ms[i] * (SECOND / 1000) - 1;
-		ck_assert_msg(!store_thread_turn(simulation.store), "before %d ms", (int)after_ms[i]);
+		ck_assert_msg(!worker_turn(simulation.worker), "before %d ms", (int)after_ms[i]);
 		simulation.now_ns++;
-		ck_assert_msg(store_thread_turn(simulation.store), "at %d ms", (int)after_ms[i]);
-		ck_assert(!store_thread_turn(simulation.store));
+		ck_assert_msg(worker_turn(simulation.worker), "at %d ms", (int)after_ms[i]);
+		ck_assert(!worker_turn(simulation.worker));
 	}
 	simulation.now_ns += 60 * SECOND;
 	simulation.daemon_stands = false;
@@ -108,11 +108,11 @@ START_TEST(a_baseline_gives_way_to_a_capture)
 	simulation_start(&simulation);
 	simulation_put_on(&simulation, simulation_begin(&simulation, 101, "nginx", "/web"), 0);
 	simulation_run(&simulation, 9 * SECOND);
-	simulation.store_stands = true;
+	simulation.worker_stands = true;
 	simulation_run(&simulation, 2 * SECOND); /* the baseline is due at 10 s, and handed over */
 	simulation_press(&simulation, "/web", PSI_CPU, 300000);
 	simulation_run(&simulation, 5 * SECOND);
-	simulation.store_stands = false;
+	simulation.worker_stands = false;
 	simulation_settle(&simulation);
 	expect_rows(&simulation.database, "SELECT trigger_mode FROM capture", "sampled\n");
 	ck_assert_uint_eq(simulation_counted(&simulation, OWN_BASELINES_LOST), 1);
@@ -147,14 +147,14 @@ static bool has_room(struct simulation *simulation, const struct share_owner *ow
 {
 	struct capture *loser;
 
-	return store_thread_has_room(simulation->store, owner, &loser) && !loser;
+	return worker_has_room(simulation->worker, owner, &loser) && !loser;
 }
 
 static void begin(struct simulation *simulation, struct capture *capture, const struct share_owner *owner)
 {
 	struct capture *loser;
 
-	ck_assert(store_thread_begin(simulation->store, capture, owner, &loser));
+	ck_assert(worker_begin_capture(simulation->worker, capture, owner, &loser));
 	ck_assert_ptr_null(loser);
 }
 
@@ -162,30 +162,30 @@ static void begin(struct simulation *simulation, struct capture *capture, const 
 START_TEST(places_are_taken_until_a_capture_is_written)
 {
 	struct simulation simulation;
-	struct capture *captures[STORE_CAPTURES_MAX];
+	struct capture *captures[WORKER_CAPTURES_MAX];
 
 	start(&simulation, NULL);
-	simulation.store_stands = true;
-	for (size_t i = 0; i < STORE_CAPTURES_MAX; i++) {
+	simulation.worker_stands = true;
+	for (size_t i = 0; i < WORKER_CAPTURES_MAX; i++) {
 		ck_assert(has_room(&simulation, &rule));
 		captures[i] = capture_of(&simulation, 1);
 		begin(&simulation, captures[i], &rule);
 	}
 	ck_assert(!has_room(&simulation, &rule));
 	ck_assert(!has_room(&simulation, &root));
-	while (store_thread_turn(simulation.store))
+	while (worker_turn(simulation.worker))
 		;
 	ck_assert(!has_room(&simulation, &rule));
-	for (size_t i = 0; i < STORE_CAPTURES_MAX; i++) {
+	for (size_t i = 0; i < WORKER_CAPTURES_MAX; i++) {
 		capture_end(captures[i], simulation.now_ns, false);
-		store_thread_commit(simulation.store, captures[i]);
+		worker_commit_capture(simulation.worker, captures[i]);
 	}
 	ck_assert(!has_room(&simulation, &rule));
-	ck_assert(store_thread_turn(simulation.store));
+	ck_assert(worker_turn(simulation.worker));
 	ck_assert(has_room(&simulation, &rule));
-	simulation.store_stands = false;
+	simulation.worker_stands = false;
 	simulation_settle(&simulation);
-	expect_count(&simulation.database, "capture WHERE state = 'complete'", STORE_CAPTURES_MAX);
+	expect_count(&simulation.database, "capture WHERE state = 'complete'", WORKER_CAPTURES_MAX);
 	simulation_free(&simulation);
 }
 END_TEST
@@ -195,7 +195,7 @@ static void queue(struct simulation *simulation, struct capture *capture, const 
 {
 	begin(simulation, capture, owner);
 	capture_end(capture, simulation->now_ns, false);
-	store_thread_commit(simulation->store, capture);
+	worker_commit_capture(simulation->worker, capture);
 }
 
 /* Captures have the numbers 1, 2 and so on, by the order in which they began. */
@@ -217,7 +217,7 @@ START_TEST(a_capture_is_written_before_those_of_whoever_has_more)
 	struct capture *asked;
 
 	start(&simulation, NULL);
-	simulation.store_stands = true;
+	simulation.worker_stands = true;
 	queue(&simulation, capture_of(&simulation, 1), &many);
 	queue(&simulation, capture_of(&simulation, 1), &many);
 	asked = capture_of(&simulation, 0);
@@ -227,15 +227,15 @@ START_TEST(a_capture_is_written_before_those_of_whoever_has_more)
 	queue(&simulation, asked, &alice);
 	queue(&simulation, capture_of(&simulation, 1), &few);
 	for (size_t i = 0; i < 4; i++)
-		ck_assert(store_thread_turn(simulation.store));
+		ck_assert(worker_turn(simulation.worker));
 	expect_count(&simulation.database, "capture WHERE state = 'recording'", 4);
-	ck_assert(store_thread_turn(simulation.store));
+	ck_assert(worker_turn(simulation.worker));
 	expect_written(&simulation, "4\n");
-	ck_assert(store_thread_turn(simulation.store));
+	ck_assert(worker_turn(simulation.worker));
 	expect_written(&simulation, "3 4\n");
-	ck_assert(store_thread_turn(simulation.store));
+	ck_assert(worker_turn(simulation.worker));
 	expect_written(&simulation, "1 3 4\n");
-	simulation.store_stands = false;
+	simulation.worker_stands = false;
 	simulation_free(&simulation);
 }
 END_TEST
@@ -246,18 +246,18 @@ START_TEST(a_capture_is_passed_eight_times_at_most)
 	struct simulation simulation;
 
 	start(&simulation, NULL);
-	simulation.store_stands = true;
+	simulation.worker_stands = true;
 	queue(&simulation, capture_of(&simulation, 1), &many);
 	queue(&simulation, capture_of(&simulation, 1), &many);
 	for (size_t i = 0; i < 2; i++)
-		ck_assert(store_thread_turn(simulation.store));
+		ck_assert(worker_turn(simulation.worker));
 	for (size_t i = 0; i < 9; i++) {
 		queue(&simulation, capture_of(&simulation, 1), &few);
-		ck_assert(store_thread_turn(simulation.store));
-		ck_assert(store_thread_turn(simulation.store));
+		ck_assert(worker_turn(simulation.worker));
+		ck_assert(worker_turn(simulation.worker));
 	}
 	expect_written(&simulation, "1 3 4 5 6 7 8 9 10\n");
-	simulation.store_stands = false;
+	simulation.worker_stands = false;
 	simulation_free(&simulation);
 }
 END_TEST
@@ -267,7 +267,7 @@ END_TEST
 /* So many samples, each of another thread and another stack, within what the others leave at that time. */
 static void add_samples(struct simulation *simulation, struct capture *capture, uint32_t count)
 {
-	capture->bytes_most = store_thread_bytes_left(simulation->store, capture);
+	capture->bytes_most = worker_bytes_left(simulation->worker, capture);
 	for (uint32_t i = 0; i < count; i++) {
 		struct sample sample =
 			sample_make(1, simulation->now_ns, 1, 7, 0x1000 + 100 * capture->taken);
@@ -280,18 +280,18 @@ static void add_samples(struct simulation *simulation, struct capture *capture, 
 /* Captures without end leave each owner its part, and their memory counts until they are written. */
 START_TEST(captures_share_memory)
 {
-	const size_t most = STORE_CAPTURES_BYTES_MAX(SIMULATION_CPUS);
-	struct capture *greedy[STORE_CAPTURES_OF_A_RULE_MAX], *honest, *asked;
+	const size_t most = WORKER_CAPTURES_BYTES_MAX(SIMULATION_CPUS);
+	struct capture *greedy[WORKER_CAPTURES_OF_A_RULE_MAX], *honest, *asked;
 	size_t held = 0;
 	struct simulation simulation;
 
 	start(&simulation, NULL);
-	simulation.store_stands = true;
+	simulation.worker_stands = true;
 	for (size_t i = 0; i < ARRAY_SIZE(greedy); i++) {
 		greedy[i] = capture_of(&simulation, 1);
 		begin(&simulation, greedy[i], &many);
 	}
-	ck_assert_uint_eq(store_thread_bytes_left(simulation.store, greedy[0]), most);
+	ck_assert_uint_eq(worker_bytes_left(simulation.worker, greedy[0]), most);
 	for (uint32_t i = 0; i < 40; i++)
 		for (size_t j = 0; j < ARRAY_SIZE(greedy); j++)
 			add_samples(&simulation, greedy[j], 400);
@@ -309,14 +309,14 @@ START_TEST(captures_share_memory)
 	ck_assert_uint_eq(honest->losses[LOSS_CAPTURE_FULL], 0);
 	asked = capture_of(&simulation, 1);
 	begin(&simulation, asked, &alice);
-	ck_assert_uint_eq(store_thread_bytes_left(simulation.store, asked), STORE_USER_BYTES_LEAST);
+	ck_assert_uint_eq(worker_bytes_left(simulation.worker, asked), WORKER_USER_BYTES_LEAST);
 	capture_end(greedy[0], simulation.now_ns, false);
-	store_thread_commit(simulation.store, greedy[0]);
-	ck_assert_uint_eq(store_thread_bytes_left(simulation.store, honest), STORE_RULE_BYTES_LEAST);
+	worker_commit_capture(simulation.worker, greedy[0]);
+	ck_assert_uint_eq(worker_bytes_left(simulation.worker, honest), WORKER_RULE_BYTES_LEAST);
 	for (uint32_t i = 0; i < 5; i++)
 		add_samples(&simulation, honest, 400);
 	ck_assert_uint_gt(honest->losses[LOSS_CAPTURE_FULL], 0);
-	ck_assert_uint_lt(capture_bytes(honest), STORE_RULE_BYTES_LEAST + 1000);
+	ck_assert_uint_lt(capture_bytes(honest), WORKER_RULE_BYTES_LEAST + 1000);
 	simulation_kill(&simulation);
 	for (size_t i = 1; i < ARRAY_SIZE(greedy); i++)
 		capture_free(greedy[i]);
@@ -330,11 +330,11 @@ END_TEST
 /* Those on demand have half of the places. */
 START_TEST(captures_on_demand_leave_places_to_rules)
 {
-	struct capture *captures[STORE_CAPTURES_ASKED_MAX];
+	struct capture *captures[WORKER_CAPTURES_ASKED_MAX];
 	struct simulation simulation;
 
 	start(&simulation, NULL);
-	simulation.store_stands = true;
+	simulation.worker_stands = true;
 	for (size_t i = 0; i < ARRAY_SIZE(captures); i++) {
 		ck_assert(has_room(&simulation, &root));
 		captures[i] = capture_of(&simulation, 0);
@@ -361,18 +361,18 @@ START_TEST(a_reload_is_answered_once)
 
 	start(&simulation, NULL);
 	simulation.daemon_stands = true;
-	ck_assert_ptr_null(store_thread_reload_result(simulation.store, &errors));
-	store_thread_reload(simulation.store);
-	ck_assert(store_thread_turn(simulation.store));
-	configuration = store_thread_reload_result(simulation.store, &errors);
+	ck_assert_ptr_null(worker_reload_result(simulation.worker, &errors));
+	worker_reload(simulation.worker);
+	ck_assert(worker_turn(simulation.worker));
+	configuration = worker_reload_result(simulation.worker, &errors);
 	ck_assert_ptr_nonnull(configuration);
 	ck_assert_uint_eq(configuration->rules.rules[0].id, 1);
-	ck_assert_int_lt(eventfd_read(store_thread_reload_fd(simulation.store), &times), 0);
+	ck_assert_int_lt(eventfd_read(worker_reload_fd(simulation.worker), &times), 0);
 	configuration_free(configuration);
 	simulation_write_rules(&simulation, "[rule web]\n");
-	store_thread_reload(simulation.store);
-	ck_assert(store_thread_turn(simulation.store));
-	ck_assert_ptr_null(store_thread_reload_result(simulation.store, &errors));
+	worker_reload(simulation.worker);
+	ck_assert(worker_turn(simulation.worker));
+	ck_assert_ptr_null(worker_reload_result(simulation.worker, &errors));
 	ck_assert_uint_gt(errors.count, 0);
 	config_errors_free(&errors);
 	simulation.daemon_stands = false;
@@ -452,7 +452,7 @@ START_TEST(the_run_ends_behind_its_last_capture)
 	struct simulation simulation;
 
 	start(&simulation, NULL);
-	simulation.store_stands = true;
+	simulation.worker_stands = true;
 	capture(&simulation);
 	ck_assert_int_eq(simulation_stop(&simulation), EXIT_DONE);
 	expect_rows(&simulation.database,
@@ -464,9 +464,9 @@ START_TEST(the_run_ends_behind_its_last_capture)
 }
 END_TEST
 
-SUITE(store_thread)
+SUITE(worker)
 {
-	Suite *suite = suite_create("store_thread");
+	Suite *suite = suite_create("worker");
 	TCase *order = simulation_case("order"), *room = simulation_case("room"),
 	      *results = simulation_case("results"), *age = simulation_case("age"),
 	      *ends = simulation_case("ends");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "consumer/store/store_thread.h"
+#include "consumer/worker/worker.h"
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
@@ -11,7 +11,6 @@
 #include "common/text/plural.h"
 #include "consumer/process/heap.h"
 #include "consumer/store/announce.h"
-#include "consumer/store/live_text.h"
 #include "consumer/store/metrics.h"
 #include "consumer/store/store.h"
 #include "consumer/symbols/jit_map.h"
@@ -19,6 +18,7 @@
 #include "consumer/symbols/resolve.h"
 #include "consumer/symbols/vdso.h"
 #include "consumer/unwind/tables_ahead.h"
+#include "consumer/worker/live_text.h"
 
 #include <string.h>
 #include <sys/eventfd.h>
@@ -39,7 +39,7 @@
 #define SCAN_MOVED_NS (CLOCK_SECOND_NS / 4)
 #define SCAN_AGAIN_NS CLOCK_SECOND_NS /* after a scan that could not do all */
 /*
- * While processes are young, or a capture is under way, the store thread looks so often at whether stacks led to addresses
+ * While processes are young, or a capture is under way, the worker thread looks so often at whether stacks led to addresses
  * outside of the known mappings; scans that change nothing make that rarer.
  */
 #define LOOK_NS (CLOCK_SECOND_NS / 40)
@@ -127,7 +127,7 @@ struct job {
  * The first one, a begin and a commit for each capture, minutes of activity, one reload, and the new limits of the reload before.
  * JOB_LIVE, JOB_BASELINE and those that a time calls for do not wait.
  */
-#define JOBS_MAX (1 + 2 * STORE_PLACES_MAX + STORE_MINUTES_MAX + 2)
+#define JOBS_MAX (1 + 2 * WORKER_PLACES_MAX + WORKER_MINUTES_MAX + 2)
 
 /* The process whose mmap lock a scan found held, and since when; 0: none. */
 struct holder {
@@ -146,7 +146,7 @@ struct scan_turn {
 	uint64_t rest_ns; /* until then, only captures scan */
 };
 
-struct store_thread {
+struct worker {
 	struct store *store;
 	const struct kernel_objects *kernel;
 	const struct settings *where;
@@ -195,9 +195,9 @@ struct store_thread {
 	bool looked;       /* the scan that is due is wanted by look() */
 	uint64_t unmapped; /* control->unmapped, when a scan was last wanted for it */
 	/*
-	 * Only the draining thread writes it: freely before the store thread runs, then under the lock. So
-	 * the draining thread reads it without the lock. The store thread reads it under the lock, except in
-	 * number_rules(), which runs within a reload: store_thread_confirm() is never called during one. The
+	 * Only the draining thread writes it: freely before the worker thread runs, then under the lock. So
+	 * the draining thread reads it without the lock. The worker thread reads it under the lock, except in
+	 * number_rules(), which runs within a reload: worker_confirm() is never called during one. The
 	 * owner frees a configuration only after it was replaced here.
 	 */
 	const struct configuration *in_force;
@@ -205,7 +205,7 @@ struct store_thread {
 	struct config_errors reload_errors;
 	int reload_fd; /* eventfd */
 	/* of captures on demand; those under way and those whose result was not taken yet */
-	struct store_result results[2 * STORE_PLACES_MAX];
+	struct worker_result results[2 * WORKER_PLACES_MAX];
 	size_t results_count;
 	int results_fd;       /* eventfd */
 	struct capture *live; /* a live second that waits for its names */
@@ -217,7 +217,7 @@ struct store_thread {
 	atomic_uint_fast64_t give_up_ns;
 };
 
-/* ---- the store thread ---- */
+/* ---- the worker thread ---- */
 
 static long add_mappings(void *user, const char *records, size_t bytes)
 {
@@ -225,7 +225,7 @@ static long add_mappings(void *user, const char *records, size_t bytes)
 }
 
 /* While the daemon ends, the deadline leaves NAMING_RESERVE_NS for writing to the database. */
-static uint64_t deadline_after(struct store_thread *thread, uint64_t patience_ns)
+static uint64_t deadline_after(struct worker *thread, uint64_t patience_ns)
 {
 	uint64_t deadline_ns = clock_now_ns(thread->clock) + patience_ns,
 		 give_up_ns = atomic_load(&thread->give_up_ns);
@@ -245,12 +245,12 @@ static struct capture *capture_of(uint64_t holder)
 	return (struct capture *)(uintptr_t)holder; /* NOLINT(performance-no-int-to-ptr): of holder_of() */
 }
 
-static uint64_t scan_cpu_ns(const struct store_thread *thread)
+static uint64_t scan_cpu_ns(const struct worker *thread)
 {
 	return clock_spent_ns(thread->clock) + mapping_reader_cpu_ns(thread->reader);
 }
 
-static void want_scan_of(struct store_thread *thread, enum scan_kind kind, uint64_t at_ns)
+static void want_scan_of(struct worker *thread, enum scan_kind kind, uint64_t at_ns)
 {
 	struct scan_turn *turn = &thread->scans[kind];
 
@@ -262,13 +262,13 @@ static void want_scan_of(struct store_thread *thread, enum scan_kind kind, uint6
 	pthread_mutex_unlock(&thread->lock);
 }
 
-static void want_scan(struct store_thread *thread, uint64_t at_ns)
+static void want_scan(struct worker *thread, uint64_t at_ns)
 {
 	want_scan_of(thread, SCAN_OF_ALL, at_ns);
 }
 
 /* Processes that the scan did not reach keep the mappings known before. */
-static void note_stuck(struct store_thread *thread)
+static void note_stuck(struct worker *thread)
 {
 	own_count(thread->own_counters, OWN_WALKS_STUCK);
 	if (log_allowed(&thread->scans_stuck, 1))
@@ -278,7 +278,7 @@ static void note_stuck(struct store_thread *thread)
 }
 
 /* A process that maps memory holds its lock for moments. So it is named only if scan after scan meets the lock held. */
-static void note_busy(struct store_thread *thread, uint32_t of, const struct mapped_process *process)
+static void note_busy(struct worker *thread, uint32_t of, const struct mapped_process *process)
 {
 	struct holder *holder = &thread->holders[of];
 	uint64_t now_ns = clock_now_ns(thread->clock);
@@ -297,7 +297,7 @@ static void note_busy(struct store_thread *thread, uint32_t of, const struct map
 }
 
 /* Names the process that makes scans long, or whose mappings are not all used. */
-static void note_many(struct store_thread *thread, const struct mappings_many *many, uint64_t cpu_ns)
+static void note_many(struct worker *thread, const struct mappings_many *many, uint64_t cpu_ns)
 {
 	const struct mapped_process *largest = many->largest;
 
@@ -315,7 +315,7 @@ static void note_many(struct store_thread *thread, const struct mappings_many *m
  * One scan of processes with few mappings, or of those with many; or the part of it that the deadline allows,
  * and the next one goes on. Returns 0 at its end, or the result of mapping_reader_read().
  */
-static int scan_part(struct store_thread *thread, uint32_t of, uint64_t deadline_ns)
+static int scan_part(struct worker *thread, uint32_t of, uint64_t deadline_ns)
 {
 	struct mapping_request request = { .of = of };
 	int result;
@@ -340,7 +340,7 @@ static int scan_part(struct store_thread *thread, uint32_t of, uint64_t deadline
 }
 
 /* Processes with many mappings have a part of the CPU time of their own, and come last. */
-static void scan_many(struct store_thread *thread)
+static void scan_many(struct worker *thread)
 {
 	struct mappings_many many = mappings_many(thread->mappings);
 	uint64_t cpu_ns = scan_cpu_ns(thread);
@@ -358,7 +358,7 @@ static void scan_many(struct store_thread *thread)
 		want_scan(thread, thread->many_due_ns);
 }
 
-static void note_result(struct store_thread *thread, int result)
+static void note_result(struct worker *thread, int result)
 {
 	if (result == -ETIMEDOUT || result == -EBUSY)
 		note_stuck(thread);
@@ -370,11 +370,11 @@ static void note_result(struct store_thread *thread, int result)
 }
 
 /* CPU time is saved up to SAVED_NS. Whoever took more rests until that is made up for. */
-static void rest(struct store_thread *thread, enum scan_kind kind, uint64_t cpu_ns)
+static void rest(struct worker *thread, enum scan_kind kind, uint64_t cpu_ns)
 {
 	struct scan_turn *turn = &thread->scans[kind];
 	uint64_t part = (kind == SCAN_OF_NEW ? PART_OF_NEW : PART_OF_ALL) /
-			(store_thread_has_captures(thread) ? 2 : 1),
+			(worker_has_captures(thread) ? 2 : 1),
 		 now_ns = clock_now_ns(thread->clock), earned_ns = (now_ns - turn->credited_ns) / part;
 
 	if (earned_ns > SAVED_NS)
@@ -390,7 +390,7 @@ static void rest(struct store_thread *thread, enum scan_kind kind, uint64_t cpu_
 }
 
 /* Updates the unwind tables, or goes on with it. */
-static void follow_tables(struct store_thread *thread)
+static void follow_tables(struct worker *thread)
 {
 	enum unwind_left left;
 
@@ -405,7 +405,7 @@ static void follow_tables(struct store_thread *thread)
 		want_scan(thread, clock_now_ns(thread->clock) + SCAN_AGAIN_NS);
 }
 
-static void forget_mappings(struct store_thread *thread)
+static void forget_mappings(struct worker *thread)
 {
 	uint64_t now_ns = clock_now_ns(thread->clock);
 
@@ -418,7 +418,7 @@ static void forget_mappings(struct store_thread *thread)
 }
 
 /* Looks become rare where scans find nothing: what stacks lead to is garbage, perhaps. */
-static void pace_looks(struct store_thread *thread)
+static void pace_looks(struct worker *thread)
 {
 	pthread_mutex_lock(&thread->lock);
 	if (mappings_fresh(thread->mappings))
@@ -429,7 +429,7 @@ static void pace_looks(struct store_thread *thread)
 	pthread_mutex_unlock(&thread->lock);
 }
 
-static void scan_mappings(struct store_thread *thread, bool with_tables)
+static void scan_mappings(struct worker *thread, bool with_tables)
 {
 	uint64_t cpu_ns = scan_cpu_ns(thread), many_ns;
 	int result = scan_part(thread, MAPPINGS_OF_FEW, deadline_after(thread, SCAN_NS));
@@ -448,7 +448,7 @@ static void scan_mappings(struct store_thread *thread, bool with_tables)
 	note_result(thread, result);
 }
 
-static void scan_new(struct store_thread *thread)
+static void scan_new(struct worker *thread)
 {
 	uint64_t cpu_ns = scan_cpu_ns(thread);
 	int result = scan_part(thread, MAPPINGS_OF_NEW, deadline_after(thread, SCAN_NS));
@@ -463,7 +463,7 @@ static void scan_new(struct store_thread *thread)
 /* ---- what is due meanwhile ---- */
 
 /* When the next scan of that kind is due, 0 if none is wanted. Call it with the lock. */
-static uint64_t next_scan_ns(const struct store_thread *thread, enum scan_kind kind)
+static uint64_t next_scan_ns(const struct worker *thread, enum scan_kind kind)
 {
 	const struct scan_turn *turn = &thread->scans[kind];
 
@@ -471,13 +471,13 @@ static uint64_t next_scan_ns(const struct store_thread *thread, enum scan_kind k
 }
 
 /* Whether processes are young, or a capture is under way. Call it with the lock. */
-static bool looks_are_wanted(const struct store_thread *thread, uint64_t now_ns)
+static bool looks_are_wanted(const struct worker *thread, uint64_t now_ns)
 {
 	return thread->captures.count || now_ns < thread->began_ns + YOUNG_NS;
 }
 
 /* Wants a scan if stacks led to unknown addresses since the last look. Call it with the lock. */
-static void look(struct store_thread *thread, uint64_t now_ns)
+static void look(struct worker *thread, uint64_t now_ns)
 {
 	uint64_t unmapped;
 
@@ -495,13 +495,13 @@ static void look(struct store_thread *thread, uint64_t now_ns)
 }
 
 /* When the next scan is due that follows up on the last process, 0 if there is none. Call it with the lock. */
-static uint64_t follow_up_due_ns(const struct store_thread *thread)
+static uint64_t follow_up_due_ns(const struct worker *thread)
 {
 	return thread->follow_up_ns ? thread->began_ns + thread->follow_up_ns : 0;
 }
 
 /* Wants that scan if it is due. Call it with the lock. */
-static void follow_up(struct store_thread *thread, uint64_t now_ns)
+static void follow_up(struct worker *thread, uint64_t now_ns)
 {
 	uint64_t due_ns = follow_up_due_ns(thread);
 
@@ -517,7 +517,7 @@ static void follow_up(struct store_thread *thread, uint64_t now_ns)
 enum due { DUE_NOTHING, DUE_SCAN, DUE_SCAN_NEW, DUE_TABLES };
 
 /* Tells what is due, and takes it off; or when it will be: *ret_next_ns, 0: never. Call it with the lock. */
-static enum due take_due(struct store_thread *thread, uint64_t *ret_next_ns)
+static enum due take_due(struct worker *thread, uint64_t *ret_next_ns)
 {
 	uint64_t now_ns = clock_now_ns(thread->clock), due_ns, new_ns;
 
@@ -542,7 +542,7 @@ static enum due take_due(struct store_thread *thread, uint64_t *ret_next_ns)
 	return DUE_NOTHING;
 }
 
-static void do_due(struct store_thread *thread, enum due due)
+static void do_due(struct worker *thread, enum due due)
 {
 	if (due == DUE_SCAN)
 		scan_mappings(thread, true);
@@ -553,11 +553,11 @@ static void do_due(struct store_thread *thread, enum due due)
 }
 
 /* Gives back to the kernel the memory that captures under way have left free where their arrays grew. */
-static void settle_heap(struct store_thread *thread)
+static void settle_heap(struct worker *thread)
 {
 	uint64_t now_ns = clock_now_ns(thread->clock);
 
-	if (now_ns < thread->settled_ns + SETTLE_NS || !store_thread_has_captures(thread))
+	if (now_ns < thread->settled_ns + SETTLE_NS || !worker_has_captures(thread))
 		return;
 	heap_settle();
 	thread->settled_ns = now_ns;
@@ -566,7 +566,7 @@ static void settle_heap(struct store_thread *thread)
 /* Follows new processes while something else takes long. */
 static void scan_meanwhile(void *user)
 {
-	struct store_thread *thread = user;
+	struct worker *thread = user;
 	uint64_t next_ns;
 	enum due due;
 
@@ -577,7 +577,7 @@ static void scan_meanwhile(void *user)
 	do_due(thread, due);
 }
 
-static void begin_capture(struct store_thread *thread, struct capture *capture)
+static void begin_capture(struct worker *thread, struct capture *capture)
 {
 	char of[CAPTURE_WHOSE_BYTES];
 	int64_t capture_id = 0;
@@ -595,7 +595,7 @@ static void begin_capture(struct store_thread *thread, struct capture *capture)
 }
 
 /* Returns true if the daemon ends. */
-static bool pause_until(struct store_thread *thread, uint64_t until_ns)
+static bool pause_until(struct worker *thread, uint64_t until_ns)
 {
 	int waited = 0;
 	bool stopping;
@@ -608,7 +608,7 @@ static bool pause_until(struct store_thread *thread, uint64_t until_ns)
 	return stopping;
 }
 
-static void give_up(struct store_thread *thread, const struct capture *capture)
+static void give_up(struct worker *thread, const struct capture *capture)
 {
 	char of[CAPTURE_WHOSE_BYTES];
 
@@ -620,7 +620,7 @@ static void give_up(struct store_thread *thread, const struct capture *capture)
 			store_error(thread->store));
 }
 
-static void write_counters(struct store_thread *thread)
+static void write_counters(struct worker *thread)
 {
 	uint64_t counters[COUNTERS], own[OWN_COUNTERS];
 
@@ -632,7 +632,7 @@ static void write_counters(struct store_thread *thread)
 		log_warning("cannot write the counters to the database: %s", store_error(thread->store));
 }
 
-static uint64_t naming_patience(struct store_thread *thread)
+static uint64_t naming_patience(struct worker *thread)
 {
 	uint64_t patience_ns;
 
@@ -643,7 +643,7 @@ static uint64_t naming_patience(struct store_thread *thread)
 }
 
 /* Tells the draining thread; the one who asked waits for it. */
-static void note_stored(struct store_thread *thread, const struct capture *capture, int64_t capture_id)
+static void note_stored(struct worker *thread, const struct capture *capture, int64_t capture_id)
 {
 	const struct asking *asking = capture->trigger.asking;
 	uint64_t one = 1;
@@ -654,9 +654,9 @@ static void note_stored(struct store_thread *thread, const struct capture *captu
 	pthread_mutex_lock(&thread->lock);
 	room = thread->results_count < ARRAY_SIZE(thread->results);
 	if (room)
-		thread->results[thread->results_count++] = (struct store_result){ asking->serial, capture_id,
-										  capture->taken,
-										  capture->interrupted };
+		thread->results[thread->results_count++] = (struct worker_result){ asking->serial, capture_id,
+										   capture->taken,
+										   capture->interrupted };
 	pthread_mutex_unlock(&thread->lock);
 	if (!room || write(thread->results_fd, &one, sizeof(one)) < 0)
 		log_warning("cannot tell the client of capture %lld that it is complete",
@@ -664,7 +664,7 @@ static void note_stored(struct store_thread *thread, const struct capture *captu
 }
 
 /* Returns the text, which the caller frees; NULL without memory. */
-static char *make_live_text(struct store_thread *thread, struct capture *capture)
+static char *make_live_text(struct worker *thread, struct capture *capture)
 {
 	uint64_t began_ns = clock_now_ns(thread->clock), rest_ns;
 	bool asks = began_ns >= thread->live_rest_ns;
@@ -687,7 +687,7 @@ static char *make_live_text(struct store_thread *thread, struct capture *capture
 	return text;
 }
 
-static void name_live(struct store_thread *thread, struct capture *capture)
+static void name_live(struct worker *thread, struct capture *capture)
 {
 	char *text = make_live_text(thread, capture);
 	uint64_t one = 1;
@@ -703,7 +703,7 @@ static void name_live(struct store_thread *thread, struct capture *capture)
 }
 
 /* Tells of a capture that is written. A log that is the journal has the entry instead of a line. */
-static void tell(struct store_thread *thread, const struct capture *capture, const struct resolved *resolved,
+static void tell(struct worker *thread, const struct capture *capture, const struct resolved *resolved,
 		 const struct stored_verdict *verdict)
 {
 	const struct announced announced = { capture, capture->capture_id, verdict };
@@ -716,7 +716,7 @@ static void tell(struct store_thread *thread, const struct capture *capture, con
 	metrics_add(&thread->metrics, capture, resolved, verdict->kind);
 }
 
-static int write_capture(struct store_thread *thread, struct capture *capture)
+static int write_capture(struct worker *thread, struct capture *capture)
 {
 	char of[CAPTURE_WHOSE_BYTES];
 	struct resolved resolved;
@@ -752,14 +752,14 @@ static int write_capture(struct store_thread *thread, struct capture *capture)
 	return result;
 }
 
-static void commit_capture(struct store_thread *thread, struct capture *capture)
+static void commit_capture(struct worker *thread, struct capture *capture)
 {
 	int result = write_capture(thread, capture);
 
 	note_stored(thread, capture, result < 0 ? 0 : capture->capture_id);
 }
 
-static bool is_baseline_wanted(struct store_thread *thread)
+static bool is_baseline_wanted(struct worker *thread)
 {
 	return !atomic_load(&thread->hurry) && !atomic_load(&thread->give_up_ns);
 }
@@ -768,7 +768,7 @@ static bool is_baseline_wanted(struct store_thread *thread)
  * Without a scan of the mappings, and without a second try: a baseline is worth no capture's time. One that gets no name in
  * time is still worth to be compared by its addresses.
  */
-static bool write_baseline(struct store_thread *thread, struct capture *baseline)
+static bool write_baseline(struct worker *thread, struct capture *baseline)
 {
 	struct resolved resolved;
 	int result;
@@ -787,7 +787,7 @@ static bool write_baseline(struct store_thread *thread, struct capture *baseline
 	return !result;
 }
 
-static void do_baseline(struct store_thread *thread, struct capture *baseline)
+static void do_baseline(struct worker *thread, struct capture *baseline)
 {
 	bool written = is_baseline_wanted(thread) && write_baseline(thread, baseline);
 
@@ -796,7 +796,7 @@ static void do_baseline(struct store_thread *thread, struct capture *baseline)
 	heap_settle();
 }
 
-static void write_activity(struct store_thread *thread, struct activity_minute *minute)
+static void write_activity(struct worker *thread, struct activity_minute *minute)
 {
 	if (!store_add_activity(thread->store, minute, &thread->symbols))
 		return;
@@ -810,7 +810,7 @@ static void write_activity(struct store_thread *thread, struct activity_minute *
  * Gives ids and rows to all new rules; if that fails, the configuration is refused. Reads `in_force` without
  * the lock: it does not change during a reload.
  */
-static int number_rules(struct store_thread *thread, struct configuration *configuration)
+static int number_rules(struct worker *thread, struct configuration *configuration)
 {
 	struct rule_ids ids = thread->ids;
 	int result = rules_assign_ids(&configuration->rules, &thread->in_force->rules, &ids);
@@ -822,7 +822,7 @@ static int number_rules(struct store_thread *thread, struct configuration *confi
 	return result;
 }
 
-static void reload(struct store_thread *thread)
+static void reload(struct worker *thread)
 {
 	struct configuration *configuration = NULL;
 	struct config_errors errors = { 0 };
@@ -843,7 +843,7 @@ static void reload(struct store_thread *thread)
 		log_warning("cannot signal the end of a reload (eventfd): %s", strerror(errno));
 }
 
-static void expire(struct store_thread *thread)
+static void expire(struct worker *thread)
 {
 	uint64_t now_ns = clock_now_ns(thread->clock), next_ns, gap_ns, activity_age_ns, baseline_age_ns;
 
@@ -875,7 +875,7 @@ static void expire(struct store_thread *thread)
 }
 
 /* Follows the settings in force. */
-static void follow_settings(struct store_thread *thread)
+static void follow_settings(struct worker *thread)
 {
 	struct settings settings;
 
@@ -895,7 +895,7 @@ static long add_for_ahead(void *user, const char *records, size_t bytes)
 }
 
 /* All files that processes have mapped. Returns NULL if they cannot be had. */
-static struct mappings *list_all(struct store_thread *thread)
+static struct mappings *list_all(struct worker *thread)
 {
 	struct mappings *all = mappings_new();
 	struct mapping_request request = { .of = MAPPINGS_OF_ALL };
@@ -914,7 +914,7 @@ static struct mappings *list_all(struct store_thread *thread)
 	return NULL;
 }
 
-static void end_ahead(struct store_thread *thread)
+static void end_ahead(struct worker *thread)
 {
 	if (!thread->ahead)
 		return;
@@ -923,9 +923,9 @@ static void end_ahead(struct store_thread *thread)
 }
 
 /* Makes tables of files that no sample has led to yet, while no capture is under way. */
-static void look_ahead(struct store_thread *thread)
+static void look_ahead(struct worker *thread)
 {
-	bool is_busy = store_thread_has_captures(thread) || atomic_load(&thread->give_up_ns);
+	bool is_busy = worker_has_captures(thread) || atomic_load(&thread->give_up_ns);
 	struct mappings *all = is_busy || thread->ahead ? NULL : list_all(thread);
 
 	if (all)
@@ -941,9 +941,9 @@ static void look_ahead(struct store_thread *thread)
 	}
 }
 
-static void migrate(struct store_thread *thread);
+static void migrate(struct worker *thread);
 
-static void do_job(struct store_thread *thread, const struct job *job)
+static void do_job(struct worker *thread, const struct job *job)
 {
 	switch (job->kind) {
 	case JOB_RUN:
@@ -1012,12 +1012,12 @@ static void do_job(struct store_thread *thread, const struct job *job)
 /* ---- the queue: call these with the lock ---- */
 
 /* The first is the one that has waited longest. */
-static struct job *job_at(struct store_thread *thread, size_t position)
+static struct job *job_at(struct worker *thread, size_t position)
 {
 	return &thread->jobs[(thread->jobs_first + position) % JOBS_MAX];
 }
 
-static struct job remove_job(struct store_thread *thread, size_t position)
+static struct job remove_job(struct worker *thread, size_t position)
 {
 	struct job job = *job_at(thread, position);
 
@@ -1031,7 +1031,7 @@ static struct job remove_job(struct store_thread *thread, size_t position)
 }
 
 /* Whether a capture is written before another one, which has waited longer. */
-static bool passes(struct store_thread *thread, const struct job *job, const struct job *other)
+static bool passes(struct worker *thread, const struct job *job, const struct job *other)
 {
 	uint32_t places = shares_held_with(&thread->captures, holder_of(job->capture)),
 		 others = shares_held_with(&thread->captures, holder_of(other->capture));
@@ -1043,7 +1043,7 @@ static bool passes(struct store_thread *thread, const struct job *job, const str
 }
 
 /* Captures to be written come last: one that begins is of processes that may end soon. Who has many waits for them himself. */
-static size_t next_job(struct store_thread *thread)
+static size_t next_job(struct worker *thread)
 {
 	size_t next = 0;
 
@@ -1059,7 +1059,7 @@ static size_t next_job(struct store_thread *thread)
 /* ---- migration ---- */
 
 /* Takes a reload out of the queue, past the captures that wait. */
-static bool take_reload(struct store_thread *thread)
+static bool take_reload(struct worker *thread)
 {
 	bool found = false;
 
@@ -1073,7 +1073,7 @@ static bool take_reload(struct store_thread *thread)
 	return found;
 }
 
-static int try_to_migrate(struct store_thread *thread)
+static int try_to_migrate(struct worker *thread)
 {
 	int result = store_migrate(thread->store, scan_meanwhile, thread);
 
@@ -1083,7 +1083,7 @@ static int try_to_migrate(struct store_thread *thread)
 }
 
 /* Migrates an older database while the draining thread goes on. Gives up only when the daemon ends. */
-static void migrate(struct store_thread *thread)
+static void migrate(struct worker *thread)
 {
 	uint64_t began_ns = clock_now_ns(thread->clock);
 	char said[256] = "";
@@ -1111,7 +1111,7 @@ static void migrate(struct store_thread *thread)
 /* ---- the thread ---- */
 
 /* Stores the kind of the first job that a time calls for, and returns that time; 0: there is none. */
-static uint64_t next_timed_ns(const struct store_thread *thread, enum job_kind *ret_kind)
+static uint64_t next_timed_ns(const struct worker *thread, enum job_kind *ret_kind)
 {
 	const struct {
 		enum job_kind kind;
@@ -1143,13 +1143,13 @@ struct turn {
 };
 
 /* Call it with the lock. */
-static void note_jobs(struct store_thread *thread, uint64_t waited_ns)
+static void note_jobs(struct worker *thread, uint64_t waited_ns)
 {
 	own_queue_note(thread->own_counters, OWN_QUEUE_JOBS,
 		       (struct own_level){ .depth = thread->jobs_count, .lag_ns = waited_ns });
 }
 
-static struct job take_job(struct store_thread *thread)
+static struct job take_job(struct worker *thread)
 {
 	struct job job = remove_job(thread, next_job(thread));
 
@@ -1167,7 +1167,7 @@ static bool give(struct turn *turn, enum job_kind kind, struct capture **waiting
 }
 
 /* Chooses by what has least patience. Returns false if nothing is to be done now. Call it with the lock. */
-static bool choose(struct store_thread *thread, struct turn *ret_turn)
+static bool choose(struct worker *thread, struct turn *ret_turn)
 {
 	enum job_kind timed;
 	uint64_t timed_ns = next_timed_ns(thread, &timed);
@@ -1194,7 +1194,7 @@ static bool choose(struct store_thread *thread, struct turn *ret_turn)
 	return false;
 }
 
-static void do_turn(struct store_thread *thread, const struct turn *turn)
+static void do_turn(struct worker *thread, const struct turn *turn)
 {
 	do_due(thread, turn->due);
 	if (turn->has_job)
@@ -1203,7 +1203,7 @@ static void do_turn(struct store_thread *thread, const struct turn *turn)
 }
 
 /* Waits for what is to be done next. Returns false at the daemon's end, when all jobs are done. */
-static bool await_turn(struct store_thread *thread, struct turn *ret_turn)
+static bool await_turn(struct worker *thread, struct turn *ret_turn)
 {
 	bool found;
 
@@ -1218,7 +1218,7 @@ static bool await_turn(struct store_thread *thread, struct turn *ret_turn)
 	return found;
 }
 
-bool store_thread_turn(struct store_thread *thread)
+bool worker_turn(struct worker *thread)
 {
 	struct turn turn;
 	bool found;
@@ -1231,7 +1231,7 @@ bool store_thread_turn(struct store_thread *thread)
 	return found;
 }
 
-void store_thread_end_run(struct store_thread *thread)
+void worker_end_run(struct worker *thread)
 {
 	if (store_is_outdated(thread->store)) {
 		log_warning("the database is not migrated yet; bourdond goes on with it at its next start");
@@ -1246,19 +1246,19 @@ void store_thread_end_run(struct store_thread *thread)
 
 static void *run(void *user)
 {
-	struct store_thread *thread = user;
+	struct worker *thread = user;
 	struct turn turn;
 
 	while (await_turn(thread, &turn))
 		do_turn(thread, &turn);
-	store_thread_end_run(thread);
+	worker_end_run(thread);
 	return NULL;
 }
 
 /* ---- the draining thread ---- */
 
 /* Behind the database, which no other daemon can have open. */
-static int open_tables(struct store_thread *thread, const struct store_thread_settings *settings)
+static int open_tables(struct worker *thread, const struct worker_settings *settings)
 {
 	struct unwind_tools tools = { settings->spawner_socket, &thread->budget, NULL };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -1279,9 +1279,9 @@ static int open_tables(struct store_thread *thread, const struct store_thread_se
 	return result;
 }
 
-int store_thread_open(struct store_thread **ret_thread, const struct store_thread_settings *settings)
+int worker_open(struct worker **ret_thread, const struct worker_settings *settings)
 {
-	struct store_thread *thread = calloc(1, sizeof(*thread));
+	struct worker *thread = calloc(1, sizeof(*thread));
 	int result;
 
 	if (!thread)
@@ -1293,9 +1293,9 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->own_counters->queues[OWN_QUEUE_JOBS].room = JOBS_MAX;
 	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	thread->results_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	thread->captures = (struct shares){ .total = STORE_CAPTURES_MAX,
-					    .of_users = STORE_CAPTURES_ASKED_MAX,
-					    .reserve = STORE_CAPTURES_RESERVE };
+	thread->captures = (struct shares){ .total = WORKER_CAPTURES_MAX,
+					    .of_users = WORKER_CAPTURES_ASKED_MAX,
+					    .reserve = WORKER_CAPTURES_RESERVE };
 	thread->files = (struct mapped_files){ .grant_socket = settings->where->grant_socket,
 					       .own_counters = settings->own_counters,
 					       .held = &thread->held };
@@ -1322,7 +1322,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	if (!result)
 		result = open_tables(thread, settings);
 	if (result < 0) {
-		store_thread_stop(thread, 0);
+		worker_stop(thread, 0);
 		return result;
 	}
 	thread->naming = (struct naming){ .spawner_socket = settings->spawner_socket,
@@ -1345,7 +1345,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	return result;
 }
 
-static void add_job(struct store_thread *thread, struct job job)
+static void add_job(struct worker *thread, struct job job)
 {
 	job.since_ns = clock_now_ns(thread->clock);
 	*job_at(thread, thread->jobs_count++) = job;
@@ -1353,7 +1353,7 @@ static void add_job(struct store_thread *thread, struct job job)
 	pthread_cond_signal(&thread->changed);
 }
 
-int store_thread_begin_run(struct store_thread *thread, struct configuration *configuration)
+int worker_begin_run(struct worker *thread, struct configuration *configuration)
 {
 	int result = store_next_ids(thread->store, &thread->ids);
 
@@ -1371,7 +1371,7 @@ int store_thread_begin_run(struct store_thread *thread, struct configuration *co
 	return result;
 }
 
-int store_thread_start(struct store_thread *thread)
+int worker_start(struct worker *thread)
 {
 	int result;
 
@@ -1382,7 +1382,7 @@ int store_thread_start(struct store_thread *thread)
 	return result;
 }
 
-bool store_thread_has_captures(struct store_thread *thread)
+bool worker_has_captures(struct worker *thread)
 {
 	bool has_captures;
 
@@ -1393,8 +1393,7 @@ bool store_thread_has_captures(struct store_thread *thread)
 }
 
 /* Call it with the lock. */
-static bool has_room(const struct store_thread *thread, const struct share_owner *owner,
-		     struct capture **ret_loser)
+static bool has_room(const struct worker *thread, const struct share_owner *owner, struct capture **ret_loser)
 {
 	uint64_t loser;
 	bool room = shares_allow(&thread->captures, owner, &loser);
@@ -1403,8 +1402,7 @@ static bool has_room(const struct store_thread *thread, const struct share_owner
 	return room;
 }
 
-bool store_thread_has_room(struct store_thread *thread, const struct share_owner *owner,
-			   struct capture **ret_loser)
+bool worker_has_room(struct worker *thread, const struct share_owner *owner, struct capture **ret_loser)
 {
 	bool room;
 
@@ -1415,7 +1413,7 @@ bool store_thread_has_room(struct store_thread *thread, const struct share_owner
 }
 
 /* Call it with the lock. */
-static void give_up_baseline(struct store_thread *thread)
+static void give_up_baseline(struct worker *thread)
 {
 	if (!thread->baseline)
 		return;
@@ -1423,7 +1421,7 @@ static void give_up_baseline(struct store_thread *thread)
 	own_count(thread->own_counters, OWN_BASELINES_LOST);
 }
 
-void store_thread_add_baseline(struct store_thread *thread, struct capture *baseline)
+void worker_add_baseline(struct worker *thread, struct capture *baseline)
 {
 	pthread_mutex_lock(&thread->lock);
 	give_up_baseline(thread);
@@ -1432,8 +1430,8 @@ void store_thread_add_baseline(struct store_thread *thread, struct capture *base
 	pthread_mutex_unlock(&thread->lock);
 }
 
-bool store_thread_begin(struct store_thread *thread, struct capture *capture, const struct share_owner *owner,
-			struct capture **ret_loser)
+bool worker_begin_capture(struct worker *thread, struct capture *capture, const struct share_owner *owner,
+			  struct capture **ret_loser)
 {
 	bool room;
 
@@ -1450,11 +1448,11 @@ bool store_thread_begin(struct store_thread *thread, struct capture *capture, co
 	return room;
 }
 
-size_t store_thread_bytes_left(struct store_thread *thread, const struct capture *capture)
+size_t worker_bytes_left(struct worker *thread, const struct capture *capture)
 {
 	const struct share_owner *owner = NULL;
-	size_t most = STORE_CAPTURES_BYTES_MAX(thread->kernel->manifest.cpus), held = 0, owned = 0,
-	       least = STORE_RULE_BYTES_LEAST;
+	size_t most = WORKER_CAPTURES_BYTES_MAX(thread->kernel->manifest.cpus), held = 0, owned = 0,
+	       least = WORKER_RULE_BYTES_LEAST;
 
 	pthread_mutex_lock(&thread->lock);
 	for (uint32_t i = 0; i < thread->captures.count; i++)
@@ -1469,13 +1467,13 @@ size_t store_thread_bytes_left(struct store_thread *thread, const struct capture
 		owned += owner && share_is_of(&place->owner, owner) ? bytes : 0;
 	}
 	if (owner && owner->kind == SHARE_OF_USER)
-		least = STORE_USER_BYTES_LEAST;
+		least = WORKER_USER_BYTES_LEAST;
 	pthread_mutex_unlock(&thread->lock);
 	least = owned < least ? least - owned : 0;
 	return held + least < most ? most - held : least;
 }
 
-void store_thread_commit(struct store_thread *thread, struct capture *capture)
+void worker_commit_capture(struct worker *thread, struct capture *capture)
 {
 	pthread_mutex_lock(&thread->lock);
 	shares_fix(&thread->captures, holder_of(capture));
@@ -1483,12 +1481,12 @@ void store_thread_commit(struct store_thread *thread, struct capture *capture)
 	pthread_mutex_unlock(&thread->lock);
 }
 
-bool store_thread_add_activity(struct store_thread *thread, struct activity_minute *minute)
+bool worker_add_activity(struct worker *thread, struct activity_minute *minute)
 {
 	bool room;
 
 	pthread_mutex_lock(&thread->lock);
-	room = thread->minutes < STORE_MINUTES_MAX;
+	room = thread->minutes < WORKER_MINUTES_MAX;
 	if (room) {
 		thread->minutes++;
 		add_job(thread, (struct job){ .kind = JOB_ACTIVITY, .minute = minute });
@@ -1499,7 +1497,7 @@ bool store_thread_add_activity(struct store_thread *thread, struct activity_minu
 	return room;
 }
 
-void store_thread_name_live(struct store_thread *thread, struct capture *capture)
+void worker_name_live(struct worker *thread, struct capture *capture)
 {
 	pthread_mutex_lock(&thread->lock);
 	thread->live = capture;
@@ -1508,7 +1506,7 @@ void store_thread_name_live(struct store_thread *thread, struct capture *capture
 	pthread_mutex_unlock(&thread->lock);
 }
 
-bool store_thread_is_live(struct store_thread *thread)
+bool worker_is_live(struct worker *thread)
 {
 	bool is_live;
 
@@ -1518,7 +1516,7 @@ bool store_thread_is_live(struct store_thread *thread)
 	return is_live;
 }
 
-char *store_thread_live_text(struct store_thread *thread)
+char *worker_live_text(struct worker *thread)
 {
 	char *text;
 
@@ -1530,44 +1528,44 @@ char *store_thread_live_text(struct store_thread *thread)
 	return text;
 }
 
-void store_thread_want_mappings(struct store_thread *thread)
+void worker_want_mappings(struct worker *thread)
 {
 	want_scan_of(thread, SCAN_OF_NEW, clock_now_ns(thread->clock) + SCAN_NEW_NS);
 }
 
-void store_thread_follow_mappings(struct store_thread *thread)
+void worker_follow_mappings(struct worker *thread)
 {
 	want_scan(thread, clock_now_ns(thread->clock) + SCAN_MOVED_NS);
 }
 
-void store_thread_note_process(struct store_thread *thread)
+void worker_note_process(struct worker *thread)
 {
 	pthread_mutex_lock(&thread->lock);
 	thread->began_ns = clock_now_ns(thread->clock);
 	thread->follow_up_ns = FOLLOW_UP_FIRST_NS;
 	thread->look_every_ns = LOOK_NS;
 	pthread_mutex_unlock(&thread->lock);
-	store_thread_want_mappings(thread);
+	worker_want_mappings(thread);
 }
 
-void store_thread_reload(struct store_thread *thread)
+void worker_reload(struct worker *thread)
 {
 	pthread_mutex_lock(&thread->lock);
 	add_job(thread, (struct job){ .kind = JOB_RELOAD });
 	pthread_mutex_unlock(&thread->lock);
 }
 
-int store_thread_reload_fd(const struct store_thread *thread)
+int worker_reload_fd(const struct worker *thread)
 {
 	return thread->reload_fd;
 }
 
-int store_thread_results_fd(const struct store_thread *thread)
+int worker_results_fd(const struct worker *thread)
 {
 	return thread->results_fd;
 }
 
-bool store_thread_result(struct store_thread *thread, struct store_result *ret_result)
+bool worker_next_result(struct worker *thread, struct worker_result *ret_result)
 {
 	uint64_t times;
 	bool any;
@@ -1587,13 +1585,12 @@ bool store_thread_result(struct store_thread *thread, struct store_result *ret_r
 	return any;
 }
 
-const struct unwind_gauges *store_thread_unwind(const struct store_thread *thread)
+const struct unwind_gauges *worker_unwind(const struct worker *thread)
 {
 	return &thread->gauges;
 }
 
-struct configuration *store_thread_reload_result(struct store_thread *thread,
-						 struct config_errors *ret_errors)
+struct configuration *worker_reload_result(struct worker *thread, struct config_errors *ret_errors)
 {
 	struct configuration *configuration;
 	uint64_t times;
@@ -1608,7 +1605,7 @@ struct configuration *store_thread_reload_result(struct store_thread *thread,
 	return configuration;
 }
 
-void store_thread_confirm(struct store_thread *thread, const struct configuration *configuration)
+void worker_confirm(struct worker *thread, const struct configuration *configuration)
 {
 	const struct settings *before = &thread->in_force->settings, *now = &configuration->settings;
 	bool changed = now->database_bytes_max != before->database_bytes_max ||
@@ -1628,7 +1625,7 @@ void store_thread_confirm(struct store_thread *thread, const struct configuratio
 	pthread_mutex_unlock(&thread->lock);
 }
 
-void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
+void worker_stop(struct worker *thread, uint64_t patience_ns)
 {
 	if (!thread)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "consumer/store/live_text.h"
+#include "consumer/worker/live_text.h"
 
 #include "common/base/cleanup.h"
 #include "common/base/hash.h"

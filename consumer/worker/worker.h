@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * store_thread.h owns the thread for everything that may block: the database, the mapping iterator (which
+ * worker.h owns the thread for everything that may block: the database, the mapping iterator (which
  * waits for another process's mmap lock), the symbolizer. The draining thread hands jobs over and never waits
  * for them.
  */
-#ifndef BOURDON_CONSUMER_STORE_STORE_THREAD_H
-#define BOURDON_CONSUMER_STORE_STORE_THREAD_H
+#ifndef BOURDON_CONSUMER_WORKER_WORKER_H
+#define BOURDON_CONSUMER_WORKER_WORKER_H
 
 #include "consumer/capture/capture.h"
 #include "consumer/process/kernel_objects.h"
@@ -18,9 +18,9 @@
 
 #include <stdint.h>
 
-struct store_thread;
+struct worker;
 
-struct store_thread_settings {
+struct worker_settings {
 	const struct settings *where; /* directories and, at each reload, the configuration */
 	struct store_limits limits;
 	const char *machine;        /* of machine.h; NULL: none */
@@ -34,91 +34,90 @@ struct store_thread_settings {
 
 /*
  * Opens the database and the kernel's symbols, so that a failure ends the start at once. Next,
- * store_thread_begin_run() gives the rules their ids. Logs a failure. Returns 0 or -errno; the caller ends
- * with store_thread_stop().
+ * worker_begin_run() gives the rules their ids. Logs a failure. Returns 0 or -errno; the caller ends
+ * with worker_stop().
  */
-int store_thread_open(struct store_thread **ret_thread, const struct store_thread_settings *settings);
+int worker_open(struct worker **ret_thread, const struct worker_settings *settings);
 
-/* Numbers the rules and writes the run; the thread itself does so once it has migrated an older database. Call it before store_thread_start(). Returns 0 or -errno. */
-int store_thread_begin_run(struct store_thread *thread, struct configuration *configuration);
+/* Numbers the rules and writes the run; the thread itself does so once it has migrated an older database. Call it before worker_start(). Returns 0 or -errno. */
+int worker_begin_run(struct worker *thread, struct configuration *configuration);
 
 /* Starts the thread. Returns 0 or -errno. */
-int store_thread_start(struct store_thread *thread);
+int worker_start(struct worker *thread);
 
 /*
  * What the thread does: the next thing that is to be done, or nothing, which returns false; and at its end the last rows of the
- * run. For tests, where time passes between two turns: they call it instead of store_thread_start().
+ * run. For tests, where time passes between two turns: they call it instead of worker_start().
  */
-bool store_thread_turn(struct store_thread *thread);
-void store_thread_end_run(struct store_thread *thread);
+bool worker_turn(struct worker *thread);
+void worker_end_run(struct worker *thread);
 
 /*
  * The most captures that may be under way or waiting at once, because each holds its samples in memory. Each
- * counts from store_thread_begin() until it is written or given up.
+ * counts from worker_begin_capture() until it is written or given up.
  */
-#define STORE_CAPTURES_MAX 8
+#define WORKER_CAPTURES_MAX 8
 
 /*
  * Of one rule, if there are others and nothing else has a place: the pressure of its many cgroups must not keep another rule
  * from capturing. A capture keeps its place until it has its names, which takes long on a busy host.
  */
-#define STORE_CAPTURES_OF_A_RULE_MAX (STORE_CAPTURES_MAX / 2)
+#define WORKER_CAPTURES_OF_A_RULE_MAX (WORKER_CAPTURES_MAX / 2)
 
 /* On demand: of all users, and of root besides. They must not keep rules from capturing either. */
-#define STORE_CAPTURES_ASKED_MAX STORE_CAPTURES_OF_A_RULE_MAX
+#define WORKER_CAPTURES_ASKED_MAX WORKER_CAPTURES_OF_A_RULE_MAX
 
 /* Further places, for root and for rules that have no capture, or one that waits to be written (shares.h). */
-#define STORE_CAPTURES_RESERVE 2
-#define STORE_PLACES_MAX (STORE_CAPTURES_MAX + STORE_CAPTURES_RESERVE)
+#define WORKER_CAPTURES_RESERVE 2
+#define WORKER_PLACES_MAX (WORKER_CAPTURES_MAX + WORKER_CAPTURES_RESERVE)
 
 /*
  * How much memory all captures may have together, as capture_bytes() counts it, on a machine with so many CPUs. The captures of one
  * owner may have the least together, whatever others have.
  */
-#define STORE_CAPTURES_BYTES_MAX(cpus) ((3UL << 20) + (512UL << 10) * (cpus))
-#define STORE_RULE_BYTES_LEAST (512U << 10) /* and of root */
-#define STORE_USER_BYTES_LEAST (STORE_RULE_BYTES_LEAST / 2)
+#define WORKER_CAPTURES_BYTES_MAX(cpus) ((3UL << 20) + (512UL << 10) * (cpus))
+#define WORKER_RULE_BYTES_LEAST (512U << 10) /* and of root */
+#define WORKER_USER_BYTES_LEAST (WORKER_RULE_BYTES_LEAST / 2)
 
 /* What the others leave to a capture that the draining thread owns: its bytes_most. */
-size_t store_thread_bytes_left(struct store_thread *thread, const struct capture *capture);
+size_t worker_bytes_left(struct worker *thread, const struct capture *capture);
 
 /*
  * Whether a capture of this owner may begin: ask before the work of beginning it. *ret_loser is a capture that then has to
  * end, or NULL.
  */
-bool store_thread_has_room(struct store_thread *thread, const struct share_owner *owner,
-			   struct capture **ret_loser);
+bool worker_has_room(struct worker *thread, const struct share_owner *owner, struct capture **ret_loser);
 
 /*
  * Announces a capture that has just begun: the thread scans the mappings and writes the capture's row. The
  * thread reads only capture->trigger and covered_from_ns, which do not change any more, and writes
- * capture_id. Returns false as store_thread_has_room() does; else the caller ends *ret_loser, if that is not NULL.
+ * capture_id. Returns false as worker_has_room() does; else the caller ends *ret_loser, if that is not NULL.
  */
-bool store_thread_begin(struct store_thread *thread, struct capture *capture, const struct share_owner *owner,
-			struct capture **ret_loser);
+bool worker_begin_capture(struct worker *thread, struct capture *capture, const struct share_owner *owner,
+			  struct capture **ret_loser);
 
 /* Whether a capture was begun and is neither written nor given up. */
-bool store_thread_has_captures(struct store_thread *thread);
+bool worker_has_captures(struct worker *thread);
 
 /* Hands over a capture that has ended: the thread owns, writes and frees it. */
-void store_thread_commit(struct store_thread *thread, struct capture *capture);
+void worker_commit_capture(struct worker *thread, struct capture *capture);
 
 /*
  * Hands over a baseline: the thread names and writes it when nothing else is to be done, or gives it up and counts it. A
  * capture that begins takes its place: it is given up if it waits, or has not got all its names. Takes ownership; one
  * that waits already is given up.
  */
-void store_thread_add_baseline(struct store_thread *thread, struct capture *baseline);
+void worker_add_baseline(struct worker *thread, struct capture *baseline);
 
 /*
  * Hands over a minute of activity that has ended: the thread owns, writes and frees it. If too many wait already, frees it and
  * returns false.
  */
-#define STORE_MINUTES_MAX 4
-bool store_thread_add_activity(struct store_thread *thread, struct activity_minute *minute);
+#define WORKER_MINUTES_MAX 4
+bool worker_add_activity(struct worker *thread, struct activity_minute *minute);
 
 /* What has become of a capture on demand. */
-struct store_result {
+struct worker_result {
 	uint64_t serial;    /* asking->serial */
 	int64_t capture_id; /* 0: it was lost, and the log says why */
 	uint64_t samples;   /* of targets */
@@ -129,51 +128,50 @@ struct store_result {
  * The descriptor is readable when captures on demand were written or given up, or the lines of a live second are there; then
  * take the results, each once, until there is none.
  */
-int store_thread_results_fd(const struct store_thread *thread);
-bool store_thread_result(struct store_thread *thread, struct store_result *ret_result);
+int worker_results_fd(const struct worker *thread);
+bool worker_next_result(struct worker *thread, struct worker_result *ret_result);
 
 /*
  * Hands over a capture that is of one second and is written nowhere: when nothing else is to be done, the thread names its
- * frames and makes the lines of `live` of it. Takes ownership. One at a time: not while store_thread_is_live().
+ * frames and makes the lines of `live` of it. Takes ownership. One at a time: not while worker_is_live().
  */
-void store_thread_name_live(struct store_thread *thread, struct capture *capture);
-bool store_thread_is_live(struct store_thread *thread);
+void worker_name_live(struct worker *thread, struct capture *capture);
+bool worker_is_live(struct worker *thread);
 
-/* Its lines, once, after store_thread_results_fd() was readable. The caller frees them; NULL: they are not there (yet). */
-char *store_thread_live_text(struct store_thread *thread);
+/* Its lines, once, after worker_results_fd() was readable. The caller frees them; NULL: they are not there (yet). */
+char *worker_live_text(struct worker *thread);
 
 /* Asks for a scan of the mappings soon, within what scans may cost. */
-void store_thread_want_mappings(struct store_thread *thread);
+void worker_want_mappings(struct worker *thread);
 
 /* The same because mappings of a target have changed, as they may do all the time. */
-void store_thread_follow_mappings(struct store_thread *thread);
+void worker_follow_mappings(struct worker *thread);
 
 /* The same because a target has begun, or executed a program: it has yet to map its libraries, which is looked out for. */
-void store_thread_note_process(struct store_thread *thread);
+void worker_note_process(struct worker *thread);
 
 /* The state of the unwind tables. */
-const struct unwind_gauges *store_thread_unwind(const struct store_thread *thread);
+const struct unwind_gauges *worker_unwind(const struct worker *thread);
 
 /*
  * Reads the configuration again and numbers its rules; unchanged rules keep their ids. One reload at a time.
  * When it is done, the descriptor is readable and the result can be fetched once: a configuration, which the
  * caller owns and must confirm or free, or NULL and `errors`.
  */
-void store_thread_reload(struct store_thread *thread);
-int store_thread_reload_fd(const struct store_thread *thread);
-struct configuration *store_thread_reload_result(struct store_thread *thread,
-						 struct config_errors *ret_errors);
+void worker_reload(struct worker *thread);
+int worker_reload_fd(const struct worker *thread);
+struct configuration *worker_reload_result(struct worker *thread, struct config_errors *ret_errors);
 
 /*
  * Puts that configuration into force: the next reload compares with it, and its limits apply. Do not call it
  * during a reload. The thread does not use the previous configuration any more.
  */
-void store_thread_confirm(struct store_thread *thread, const struct configuration *configuration);
+void worker_confirm(struct worker *thread, const struct configuration *configuration);
 
 /*
  * Ends the thread once its jobs are done, or after `patience_ns`. Closes the database. Accepts NULL and a
  * thread that was not started.
  */
-void store_thread_stop(struct store_thread *thread, uint64_t patience_ns);
+void worker_stop(struct worker *thread, uint64_t patience_ns);
 
 #endif
