@@ -10,6 +10,7 @@
 #include "common/store/store_verdict.h"
 #include "consumer/capture/capture.h"
 #include "consumer/host/activity_minute.h"
+#include "consumer/store/store_room.h"
 #include "consumer/symbols/kernel_symbols.h"
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/naming.h"
@@ -17,13 +18,6 @@
 #include <stdatomic.h>
 
 struct store;
-
-struct store_limits {
-	uint64_t bytes_max;           /* of the database and its log together */
-	uint64_t age_ns_max;          /* of a capture; 0: any */
-	uint64_t activity_age_ns_max; /* of a minute of activity; 0: any */
-	uint64_t baseline_age_ns_max; /* of a baseline, where that is less than age_ns_max; 0: any */
-};
 
 /*
  * Opens DIRECTORY/bourdon.db or creates it, marks captures that a crash left in `recording` as interrupted,

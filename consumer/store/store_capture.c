@@ -7,6 +7,7 @@
 #include "common/store/incidents.h"
 #include "common/store/sample_row.h"
 #include "consumer/capture/onset.h"
+#include "consumer/store/store_room.h"
 
 #include <inttypes.h>
 #include <limits.h>

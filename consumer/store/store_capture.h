@@ -35,8 +35,6 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,
 			   uint64_t history_ns, int64_t *ret_capture_id);
 
-#define STORE_PAGE_BYTES 4096U
-
 /*
  * Estimates the bytes that the capture will take in the database: as many as it does in one without anything in common with
  * it, to two and a half times as many.
