@@ -10,6 +10,7 @@
 #include "common/system/log.h"
 #include "consumer/store/store_activity.h"
 #include "consumer/store/store_capture.h"
+#include "consumer/store/store_capture_size.h"
 #include "consumer/store/store_frames.h"
 #include "consumer/store/store_run.h"
 
@@ -110,7 +111,7 @@ static int prepare_database(struct store *store)
 	if (!result)
 		result = store_room_shrink(&store->room);
 	if (!result)
-		result = store_capture_prepare(&store->sql, &store->statements);
+		result = store_stacks_prepare(&store->sql, &store->statements.stacks);
 	if (!result)
 		result = store_activity_prepare(&store->sql, &store->activity);
 	if (!result)

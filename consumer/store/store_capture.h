@@ -6,10 +6,11 @@
 #define BOURDON_CONSUMER_STORE_STORE_CAPTURE_H
 
 #include "common/sql/sql.h"
-#include "common/store/stack_tree.h"
 #include "common/store/store_verdict.h"
 #include "consumer/capture/capture.h"
 #include "consumer/store/store_accounts.h"
+#include "consumer/store/store_samples.h"
+#include "consumer/store/store_stacks.h"
 #include "consumer/store/store_thread_states.h"
 #include "consumer/store/store_usage.h"
 #include "consumer/store/store_wakes.h"
@@ -17,29 +18,22 @@
 #include "consumer/symbols/resolved.h"
 
 struct capture_statements {
-	sqlite3_stmt *find_frame, *find_named, *complete_frame;
 	/* each of these is made when it is first run */
-	sqlite3_stmt *add_module, *add_frame, *add_stack_class, *add_sample_class, *add_sample, *add_loss,
-		*add_cgroup, *add_pressure, *add_statistic, *finish_capture, *write_verdict;
+	sqlite3_stmt *add_thread, *add_loss, *add_cgroup, *add_pressure, *add_statistic, *finish_capture,
+		*write_verdict;
+	struct stacks_statements stacks;
+	struct samples_statements samples;
 	struct usage_statements usage;
-	struct stack_tree stacks;
 	struct wakes_statements wakes;
 	struct thread_states_statements thread_states;
 	struct accounts_statements accounts;
 };
 
-/* Returns 0 or -errno, as all functions of sql.h do. The statements were zeroed. */
-int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statements);
+/* Return 0 or -errno, as all functions of sql.h do. */
 
 /* Writes the row of a capture that has just begun, and its incident's. The caller begins and ends the transaction. */
 int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,
 			   uint64_t history_ns, int64_t *ret_capture_id);
-
-/*
- * Estimates the bytes that the capture will take in the database: as many as it does in one without anything in common with
- * it, to two and a half times as many.
- */
-uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved);
 
 /*
  * Writes everything of a capture that has ended. The caller begins and ends the transaction. Stores the id of its row, and

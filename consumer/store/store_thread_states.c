@@ -10,9 +10,9 @@ static const char *const state_names[THREAD_STATES] = { THREAD_STATE_NAMES };
 
 static int write_state(struct sql *sql, struct thread_states_statements *statements,
 		       const struct capture *capture, const struct thread_state *state,
-		       const struct wakes_ids *ids)
+		       const struct capture_ids *ids)
 {
-	int64_t stack = state->stack == THREAD_STATE_NO_STACK ? 0 : ids->stacks[state->stack].stack_id;
+	int64_t stack = state->stack == THREAD_STATE_NO_STACK ? 0 : ids->stacks[state->stack];
 	char unknown[CALL_NAME_BYTES], lock[17];
 
 	snprintf(lock, sizeof(lock), "%016" PRIx64, state->lock);
@@ -32,7 +32,7 @@ static int write_state(struct sql *sql, struct thread_states_statements *stateme
 }
 
 int store_thread_states_write(struct sql *sql, struct thread_states_statements *statements,
-			      const struct capture *capture, const struct wakes_ids *ids)
+			      const struct capture *capture, const struct capture_ids *ids)
 {
 	const struct thread_states *states = &capture->thread_states;
 	int result = 0;

@@ -16,6 +16,6 @@ struct thread_states_statements {
 
 /* Returns 0 or -errno, as all functions of sql.h do. */
 int store_thread_states_write(struct sql *sql, struct thread_states_statements *statements,
-			      const struct capture *capture, const struct wakes_ids *ids);
+			      const struct capture *capture, const struct capture_ids *ids);
 
 #endif

@@ -22,9 +22,8 @@ static bool is_thread(const void *user, uint32_t position)
 	       !strncmp(there->name, wanted->name, ABI_COMM_BYTES);
 }
 
-int store_threads_find(struct sql *sql, sqlite3_stmt **add_thread, struct store_threads *threads,
-		       uint32_t process, uint32_t tid, const char name[ABI_COMM_BYTES],
-		       int64_t *ret_thread_id)
+int store_threads_find(struct sql *sql, struct store_threads *threads, uint32_t process, uint32_t tid,
+		       const char name[ABI_COMM_BYTES], int64_t *ret_thread_id)
 {
 	uint32_t hash = hash_number_and_bytes((uint64_t)process << 32 | tid, name,
 					      strnlen(name, ABI_COMM_BYTES)),
@@ -40,7 +39,7 @@ int store_threads_find(struct sql *sql, sqlite3_stmt **add_thread, struct store_
 	if (found != HASH_INDEX_NONE) {
 		thread = &threads->rows[found];
 	} else {
-		result = sql_insert(sql, add_thread, "thread",
+		result = sql_insert(sql, threads->add, "thread",
 				    "ON CONFLICT DO UPDATE SET tid = excluded.tid RETURNING thread_id",
 				    &thread->thread_id,
 				    SQL_COLUMNS(SQL_NUMBER(process_id, threads->processes[process]),

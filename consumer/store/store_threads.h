@@ -10,21 +10,29 @@
 #include "common/sql/sql.h"
 #include "consumer/capture/capture.h"
 
-/* Zeroed before its first use; freed by store_threads_free(). */
+/* The rest is zeroed before its first use, and freed by store_threads_free(). */
 struct store_threads {
+	sqlite3_stmt **add;             /* made at the first call of store_threads_find() */
 	const sqlite3_int64 *processes; /* the ids of the capture's, by position */
 	struct stored_thread *rows;
 	uint32_t count, room;
 	struct hash_index index;
 };
 
+/* The ids of one capture's rows: its own, and those of its processes and stacks by their position. */
+struct capture_ids {
+	int64_t capture_id;
+	const sqlite3_int64 *processes;
+	const int64_t *stacks;
+	struct store_threads *threads;
+};
+
 /*
- * Stores the id of a thread of the capture's process at that position, which is written where it is new. The statement is made
- * at the first call. Returns 0 or -errno, as all functions of sql.h do.
+ * Stores the id of a thread of the capture's process at that position, which is written where it is new. Returns 0 or
+ * -errno, as all functions of sql.h do.
  */
-int store_threads_find(struct sql *sql, sqlite3_stmt **add_thread, struct store_threads *threads,
-		       uint32_t process, uint32_t tid, const char name[ABI_COMM_BYTES],
-		       int64_t *ret_thread_id);
+int store_threads_find(struct sql *sql, struct store_threads *threads, uint32_t process, uint32_t tid,
+		       const char name[ABI_COMM_BYTES], int64_t *ret_thread_id);
 
 void store_threads_free(struct store_threads *threads);
 

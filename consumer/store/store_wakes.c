@@ -5,23 +5,22 @@
 #include <stdio.h>
 
 static int write_wake(struct sql *sql, struct wakes_statements *statements, const struct wake *wake,
-		      const struct wakes_ids *ids)
+		      const struct capture_ids *ids)
 {
 	int64_t thread = 0, waker = 0;
-	int64_t waker_stack = wake->waker_stack == WAKE_UNKNOWN ? 0 : ids->stacks[wake->waker_stack].stack_id;
+	int64_t waker_stack = wake->waker_stack == WAKE_UNKNOWN ? 0 : ids->stacks[wake->waker_stack];
 	char lock[17];
-	int result = store_threads_find(sql, &statements->add_thread, ids->threads, wake->process, wake->tid,
-					wake->thread, &thread);
+	int result = store_threads_find(sql, ids->threads, wake->process, wake->tid, wake->thread, &thread);
 
 	if (!result && wake->waker_process != WAKE_UNKNOWN)
-		result = store_threads_find(sql, &statements->add_thread, ids->threads, wake->waker_process,
-					    wake->waker_tid, wake->waker, &waker);
+		result = store_threads_find(sql, ids->threads, wake->waker_process, wake->waker_tid,
+					    wake->waker, &waker);
 	if (result < 0)
 		return result;
 	snprintf(lock, sizeof(lock), "%016" PRIx64, wake->lock);
 	return sql_insert(sql, &statements->add_wake, "wake_row", NULL, NULL,
 			  SQL_COLUMNS(SQL_NUMBER(capture_id, ids->capture_id), SQL_NUMBER(thread_id, thread),
-				      SQL_NUMBER(stack_id, ids->stacks[wake->stack].stack_id),
+				      SQL_NUMBER(stack_id, ids->stacks[wake->stack]),
 				      SQL_TEXT(stall, capture_stall_name(wake->stall)),
 				      SQL_TEXT(lock, wake->lock ? lock : NULL),
 				      SQL_TEXT(role, wake_role_names[wake->role]),
@@ -33,7 +32,7 @@ static int write_wake(struct sql *sql, struct wakes_statements *statements, cons
 }
 
 int store_wakes_write(struct sql *sql, struct wakes_statements *statements, const struct wakes *wakes,
-		      const struct wakes_ids *ids)
+		      const struct capture_ids *ids)
 {
 	int result = 0;
 

@@ -5,7 +5,7 @@
  */
 #include "common/base/clock.h"
 #include "common/protocol/counters.h"
-#include "consumer/store/store_capture.h"
+#include "consumer/store/store_capture_size.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 
