@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* command.h owns the command line of bourdon: it finds the subcommand that is named, and runs it. */
+/*
+ * command.h owns the command line of bourdon: it finds the subcommand that is named, and runs it.
+ *
+ * Room: main() and the table of subcommands. It is root if the user is, and opens nothing but what subcommands do.
+ */
 #ifndef BOURDON_REPORT_COMMAND_H
 #define BOURDON_REPORT_COMMAND_H
 

@@ -154,7 +154,7 @@ static void write_queues(const struct own_counters *own, FILE *out)
 		{ "bourdon_queue_depth_most", "The most that has waited in it since the start.", false,
 		  true },
 		{ "bourdon_queue_lag_seconds",
-		  "How late the rings were drained, or how long the oldest job of the store thread waited.",
+		  "How late the rings were drained, or how long the oldest job of the worker thread waited.",
 		  true, false },
 		{ "bourdon_queue_lag_most_seconds", "The longest since the start.", true, true },
 	};

@@ -45,7 +45,7 @@ int worker_open(struct worker **ret_worker, const struct worker_settings *settin
 	if (!result)
 		result = kernel_symbols_open(&worker->symbols, settings->kernel->symbols_fd);
 	if (result < 0)
-		log_error("cannot prepare the store thread: %s", strerror(-result));
+		log_error("cannot prepare the worker thread: %s", strerror(-result));
 	else
 		result = store_open(&worker->store, settings->where->state_dir, &settings->limits,
 				    settings->machine, worker->clock, &worker->give_up_ns);
@@ -89,7 +89,7 @@ int worker_start(struct worker *worker)
 	int result = thread_start(&worker->thread, STACK_BYTES, run_thread, worker);
 
 	if (result < 0)
-		log_error("cannot start the store thread: %s", strerror(-result));
+		log_error("cannot start the worker thread: %s", strerror(-result));
 	worker->started = !result;
 	return result;
 }

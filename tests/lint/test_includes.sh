@@ -59,6 +59,13 @@ mkdir "$copy/consumer/cellar"
 plant consumer/cellar/planted.c ''
 expect '^consumer/cellar/planted\.c:1: consumer/cellar is not in the table of rooms'
 
+# what a room is
+plant report/model/planted.h '/* Room: another one */'
+expect '^report/model/[a-z]*\.h:[0-9]+: another header says what the room report/model is$'
+sed -i 's/ Room: / /' "$copy/report/model/profile.h"
+expect '^report/model: no header says in its first comment what this room is'
+cp report/model/profile.h "$copy/report/model/profile.h"
+
 # calls and headers that can block
 plant consumer/host/planted.c '#include <sqlite3.h>'
 expect '^consumer/host/planted\.c:1: <sqlite3\.h> can block'

@@ -170,7 +170,7 @@ START_TEST(text_of_all_metrics)
 		"bourdon_queue_depth_most{queue=\"offcpu\"} 0\n"
 		"bourdon_queue_depth_most{queue=\"events\"} 0\n"
 		"bourdon_queue_depth_most{queue=\"jobs\"} 0\n"
-		"# HELP bourdon_queue_lag_seconds How late the rings were drained, or how long the oldest job of the store thread waited.\n"
+		"# HELP bourdon_queue_lag_seconds How late the rings were drained, or how long the oldest job of the worker thread waited.\n"
 		"# TYPE bourdon_queue_lag_seconds gauge\n"
 		"bourdon_queue_lag_seconds{queue=\"oncpu\"} 0.002\n"
 		"bourdon_queue_lag_seconds{queue=\"offcpu\"} 0\n"
