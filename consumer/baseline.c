@@ -105,14 +105,15 @@ void baselines_note(struct baselines *baselines, const struct rule *rule, uint64
 
 void baselines_tick(struct baselines *baselines, struct recorder *recorder, uint64_t now_ns)
 {
-	const struct rule *rule = recorder_is_calm(recorder)
-					  ? baselines_due(baselines, recorder->tracking->watches, now_ns)
-					  : NULL;
+	const struct rule *rule =
+		recorder_is_calm(recorder)
+			? baselines_due(baselines, recorder->sources.tracking->watches, now_ns)
+			: NULL;
 
 	/* a capture of another rule loads the host, too */
 	if (!rule || (recorder->captured_ns && now_ns - recorder->captured_ns < rule->history_ns))
 		return;
 	/* what the tick did before took time */
-	recorder_take_baseline(recorder, rule, clock_now_ns(recorder->clock));
+	recorder_take_baseline(recorder, rule, clock_now_ns(recorder->sources.clock));
 	baselines_note(baselines, rule, now_ns);
 }

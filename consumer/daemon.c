@@ -17,6 +17,7 @@
 #include "consumer/kill_trigger.h"
 #include "consumer/live.h"
 #include "consumer/ondemand.h"
+#include "consumer/pressure_trigger.h"
 #include "consumer/process/event_loop.h"
 #include "consumer/recorder.h"
 #include "consumer/reload.h"
@@ -94,7 +95,7 @@ static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 	uint64_t now_ns = clock_now_ns(daemon->clock);
 
 	beat(daemon, now_ns);
-	recorder_fire(&daemon->recorder, daemon->reload.in_force, watch, observed_us, now_ns);
+	pressure_trigger_fire(&daemon->recorder, daemon->reload.in_force, watch, observed_us, now_ns);
 }
 
 /* After everything that consumes the kernel's records: each may have brought a kill. */
@@ -576,12 +577,12 @@ int daemon_start_services(struct daemon *daemon)
 
 static void open_recorder(struct daemon *daemon)
 {
-	const struct recorder_settings settings = { .kernel = daemon->kernel,
-						    .tracking = &daemon->tracking,
-						    .cgroups = daemon->cgroups,
-						    .own_counters = daemon->own_counters,
-						    .own_usage = daemon->own_usage,
-						    .clock = daemon->clock };
+	const struct recording_sources sources = { .kernel = daemon->kernel,
+						   .tracking = &daemon->tracking,
+						   .cgroups = daemon->cgroups,
+						   .own_counters = daemon->own_counters,
+						   .own_usage = daemon->own_usage,
+						   .clock = daemon->clock };
 	const struct ondemand_settings asked = { .kernel = daemon->kernel,
 						 .tracking = &daemon->tracking,
 						 .recorder = &daemon->recorder,
@@ -590,7 +591,7 @@ static void open_recorder(struct daemon *daemon)
 
 	ondemand_open(&daemon->ondemand, &asked);
 	live_open(&daemon->live, &daemon->recorder, &daemon->ondemand.names);
-	recorder_open(&daemon->recorder, &settings);
+	recorder_open(&daemon->recorder, &sources);
 }
 
 int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settings,

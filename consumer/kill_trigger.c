@@ -10,10 +10,35 @@ static struct watch *find_watch(const struct recorder *recorder, const struct ru
 	char into[PATH_MAX];
 
 	if (cgroup)
-		tracking_find_scope(recorder->tracking, rule, cgroup, into, &cgroup_id, &cgroup);
+		tracking_find_scope(recorder->sources.tracking, rule, cgroup, into, &cgroup_id, &cgroup);
 	else
 		cgroup_id = 0;
-	return kill_watches_get(&recorder->tracking->watches->kills, rule, cgroup_id, cgroup);
+	return kill_watches_get(&recorder->sources.tracking->watches->kills, rule, cgroup_id, cgroup);
+}
+
+/* The trigger is at the time of the kill, up to a second ago. */
+static void fire(struct recorder *recorder, const struct configuration *configuration, struct watch *watch,
+		 const struct kill_record *kill, uint64_t now_ns)
+{
+	struct capture_trigger trigger = { .psi.resource = PSI_MEMORY,
+					   .kill = *kill,
+					   .triggered_ns = kill->time_ns };
+
+	/* the rings have nothing of before a gap, and a capture does not begin there */
+	if (trigger.triggered_ns < recorder->rings.armed_ns)
+		trigger.triggered_ns = recorder->rings.armed_ns;
+	trigger.onset_ns = trigger.triggered_ns;
+	watch->fired++;
+	if (watch_is_quiet(watch, now_ns)) {
+		recorder_suppress(recorder, watch);
+		return;
+	}
+	if (!recorder_begin(recorder, configuration, watch, &trigger, now_ns))
+		return;
+	log_info("rule %s fired: %s[%u] was killed for lack of memory (%s)", watch->rule->name, kill->comm,
+		 kill->tgid, watch->cgroup ? watch->cgroup : "system");
+	watch_cool_down(watch, 0, WATCH_NOT_KNOWN, now_ns);
+	recorder_read_history(recorder);
 }
 
 void kill_trigger_fire(struct recorder *recorder, const struct configuration *configuration,
@@ -31,12 +56,12 @@ void kill_trigger_fire(struct recorder *recorder, const struct configuration *co
 		if (!rule->on_kill || !rule_names(rule, kill->comm))
 			continue;
 		/* again for each rule: a capture that begins learns paths, and may forget this one */
-		cgroup = cgroups_path(recorder->cgroups, kill->cgroup_id);
+		cgroup = cgroups_path(recorder->sources.cgroups, kill->cgroup_id);
 		if (!rule_covers(rule, cgroup ? cgroup : ""))
 			continue;
 		watch = find_watch(recorder, rule, kill->cgroup_id, cgroup);
 		if (watch)
-			recorder_fire_kill(recorder, configuration, watch, kill, now_ns);
+			fire(recorder, configuration, watch, kill, now_ns);
 		else
 			log_warning("out of memory: a kill fires no capture of rule %s", rule->name);
 	}

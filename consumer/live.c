@@ -62,10 +62,10 @@ static struct capture *begin_second(const struct live *live, const struct captur
 	struct capture_trigger trigger = { .asking = asking_new(&everyone),
 					   .mode = TRIGGER_MANUAL,
 					   .triggered_ns = now_ns - history_ns,
-					   .triggered_at = clock_wall_now_ns(live->recorder->clock) -
+					   .triggered_at = clock_wall_now_ns(live->recorder->sources.clock) -
 							   (int64_t)history_ns,
 					   .capture_ns = CAPTURE_FOR_NS_MAX,
-					   .hz = live->recorder->kernel->manifest.hz };
+					   .hz = live->recorder->sources.kernel->manifest.hz };
 	struct capture *second;
 
 	if (!trigger.asking)
@@ -79,9 +79,9 @@ static struct capture *begin_second(const struct live *live, const struct captur
 
 static void read_rings(const struct live *live)
 {
-	const struct tracking *tracking = live->recorder->tracking;
+	const struct tracking *tracking = live->recorder->sources.tracking;
 	struct capture_scope scope = { .targets = &tracking->targets,
-				       .cgroups = live->recorder->cgroups,
+				       .cgroups = live->recorder->sources.cgroups,
 				       .rule = &live->second->trigger.asking->rule,
 				       .usage = &tracking->usage,
 				       .asking = live->second->trigger.asking };
@@ -121,8 +121,8 @@ void live_tick(struct live *live, uint64_t now_ns)
 		capture_free(TAKE_PTR(live->second));
 		return;
 	}
-	if (now_ns - live->recorder->usage->walked_ns >= WALK_NS)
-		tracking_walk(live->recorder->tracking);
+	if (now_ns - live->recorder->sources.tracking->usage.walked_ns >= WALK_NS)
+		tracking_walk(live->recorder->sources.tracking);
 	if (!live->second) {
 		show_last_second(live, now_ns); /* there was no memory for it */
 		return;
@@ -149,7 +149,7 @@ static void say_second(struct live *live, struct live_client *client, const char
 	uint64_t number = client->number;
 
 	if (control_is_behind(live->control, number)) {
-		own_count(live->recorder->own_counters, OWN_LINES_UNREAD);
+		own_count(live->recorder->sources.own_counters, OWN_LINES_UNREAD);
 		if (++client->missed > LIVE_MISSED_MAX)
 			live_leave(live, number, now_ns);
 		return;
@@ -222,8 +222,8 @@ void live_ask(struct live *live, uint64_t client, const struct peer *peer, uint6
 	shares_take(&live->places, &owner, client);
 	if (live->second)
 		return;
-	tracking_consume(live->recorder->tracking);
-	tracking_walk(live->recorder->tracking);
+	tracking_consume(live->recorder->sources.tracking);
+	tracking_walk(live->recorder->sources.tracking);
 	show_last_second(live, now_ns);
 }
 

@@ -173,7 +173,7 @@ static void write_watches(const struct status *status, FILE *out)
 static void write_captures(const struct status *status, FILE *out)
 {
 	for (size_t i = 0; i < status->recorder->active_count; i++) {
-		const struct active *active = &status->recorder->active[i];
+		const struct recording *active = &status->recorder->active[i];
 		char by[CAPTURE_WHOSE_BYTES];
 
 		status_line_begin(out, "capture");
@@ -271,7 +271,7 @@ static void field_if_known(FILE *out, const char *key, int64_t value)
 
 static void write_own(const struct status *status, FILE *out)
 {
-	const struct recorder_budgets *budgets = &status->recorder->budgets;
+	const struct offcpu_budgets *budgets = &status->recorder->budgets;
 	struct own_used used;
 
 	own_usage_read(status->own_usage, &used);

@@ -11,7 +11,7 @@
 #define POLICY_COMMS_MAX 32U
 #define POLICY_RATE_MAX 20000U
 #define POLICY_RATE_DEFAULT                                                                                  \
-	5000U /* the recorder asks for 4000 stacks a second at most (consumer/recorder.c) */
+	5000U /* the recorder asks for 4000 stacks a second at most (consumer/offcpu_budgets.c) */
 
 #define POLICY_UNWIND_NONE 0U          /* only the leaf, which is in a register */
 #define POLICY_UNWIND_FRAME_POINTER 1U /* tables are not used */

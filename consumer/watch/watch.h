@@ -72,7 +72,7 @@ void watch_close(struct watch *watch, int epoll, struct closer *closer);
 /*
  * A cooldown does not hide worse pressure: where the watch's targets wait so many times as long as in the worst window of the
  * last capture, a capture begins within the cooldown, which then starts anew. The time is that of all their threads, by the
- * kernel's accounts (recorder.c): what strangers in the same cgroup wait is no measure. Where it is not known, the stall is. That
+ * kernel's accounts (waits.c): what strangers in the same cgroup wait is no measure. Where it is not known, the stall is. That
  * happens so often at most before a cooldown has passed without a capture, because whoever makes the pressure could go on
  * doubling it.
  */
