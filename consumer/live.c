@@ -5,6 +5,7 @@
 #include "common/base/clock.h"
 #include "common/protocol/live_line.h"
 #include "common/system/log.h"
+#include "consumer/capture/capture_samples.h"
 #include "consumer/capture/capture_scope.h"
 
 #include <inttypes.h>

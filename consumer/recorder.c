@@ -3,6 +3,8 @@
 
 #include "common/base/cleanup.h"
 #include "common/system/log.h"
+#include "consumer/capture/capture_looks.h"
+#include "consumer/capture/capture_samples.h"
 #include "consumer/capture/open_intervals.h"
 #include "consumer/process/reporter.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * capture.h owns one capture while it is recorded: the history that the rings hold, then what follows, summed
- * by process, thread, stack and second. The draining thread fills it; when it has ended, the worker thread
- * owns it.
+ * by process, thread, stack and second. The draining thread fills it (capture_samples.h, capture_looks.h); when it has ended, the
+ * worker thread owns it.
  *
  * Room: what a capture gathers. The draining thread until it hands the capture over; then whoever owns it. It
  * reads rings and maps, and never waits.
@@ -117,6 +117,7 @@ struct capture_event {
 	uint16_t cpu;     /* CAPTURE_NO_CPU: not known */
 };
 
+#define CAPTURE_STACKS_MAX 16384U /* distinct stacks of one capture */
 #define CAPTURE_NO_CPU UINT16_MAX
 #define CAPTURE_NO_UID UINT32_MAX
 
@@ -223,19 +224,11 @@ struct capture *capture_begin(const struct capture_trigger *trigger, const struc
 struct capture *capture_follow(const struct capture_trigger *trigger, const struct capture *before);
 void capture_free(struct capture *capture);
 
-/* Adds a sample that was read from the off-CPU ring of the CPU before, if it belongs to the capture. */
-void capture_add_kept(struct capture *capture, const struct sample *sample, uint32_t cpu,
-		      capture_describe describe, void *user);
-
-/* Adds the new samples of the rings that belong to the capture. */
-void capture_drain(struct capture *capture, capture_describe describe, void *user);
-
-/* Adds a look at all threads, of `at_ns` (CLOCK_MONOTONIC), if that is between the trigger and the end. */
-void capture_add_looks(struct capture *capture, const struct looks *looks, uint64_t at_ns,
-		       capture_describe describe, void *user);
-
 /* The memory of what samples and looks have added, and of the accounts. */
 size_t capture_bytes(const struct capture *capture);
+
+/* Whether that is the most that it may be. Others than targets leave half of it to targets. */
+bool capture_is_full(const struct capture *capture, bool of_other);
 
 /* Whether it is of samples of this kind (SAMPLE_*): all are, unless somebody asked for one kind. */
 bool capture_takes(const struct capture *capture, uint32_t kind);
@@ -262,10 +255,6 @@ const char *capture_whose(const struct capture_trigger *trigger, char *into, siz
 /* Whether the capture's time is over at `now_ns`. */
 bool capture_is_over(const struct capture *capture, uint64_t now_ns);
 
-/* Adds the part of an interval off CPU that has not ended (offcpu_open) and that lies within the capture. */
-void capture_add_open(struct capture *capture, const struct sample *sample, uint64_t now_ns,
-		      capture_describe describe, void *user);
-
 /* The number of samples on CPU to expect in the span of `expected`. */
 uint64_t capture_expected_samples(const struct capture *capture);
 
@@ -280,7 +269,7 @@ void capture_expect_until(struct capture *capture, uint64_t walked_ns, uint64_t 
 void capture_note_loss(struct capture *capture, enum loss loss, uint64_t events);
 void capture_note_worst(struct capture *capture, enum loss loss, uint64_t events);
 
-/* Closes the ledger of losses, and gives back the memory that adding needs. Do not drain after that. */
+/* Closes the ledger of losses, and gives back the memory that adding needs. Add nothing after that. */
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted);
 
 /*

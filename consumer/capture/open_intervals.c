@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/open_intervals.h"
 
+#include "consumer/capture/capture_samples.h"
 #include "consumer/process/map_elements.h"
 
 struct reading {

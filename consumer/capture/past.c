@@ -2,6 +2,7 @@
 #include "consumer/capture/past.h"
 
 #include "common/base/clock.h"
+#include "consumer/capture/capture_samples.h"
 
 #include <errno.h>
 #include <lz4.h>

@@ -63,6 +63,16 @@ int wakes_add(struct wakes *wakes, const struct wake *wake, bool is_full)
 	return result;
 }
 
+int wakes_add_pending(struct wakes *wakes, uint32_t ring, bool is_full)
+{
+	struct wake_pending *pending = wakes->pending ? &wakes->pending[ring] : NULL;
+
+	if (!pending || !pending->is_pending)
+		return 0;
+	pending->is_pending = false;
+	return wakes_add(wakes, &pending->wake, is_full);
+}
+
 void wakes_settle(struct wakes *wakes)
 {
 	hash_index_free(&wakes->index);

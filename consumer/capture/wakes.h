@@ -61,6 +61,9 @@ void wakes_free(struct wakes *wakes);
 /* Adds the intervals to the row that is like `wake`, or, unless it is_full, to a new one. Returns 0; -ENOSPC; or -ENOMEM. */
 int wakes_add(struct wakes *wakes, const struct wake *wake, bool is_full);
 
+/* The same of the interval that waits for the stack of its waker in that ring, with what came of it. 0 also without one. */
+int wakes_add_pending(struct wakes *wakes, uint32_t ring, bool is_full);
+
 /* Gives back the memory that only adding needs. */
 void wakes_settle(struct wakes *wakes);
 

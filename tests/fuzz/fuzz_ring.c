@@ -5,6 +5,7 @@
  * refers to an existing process and stack.
  */
 #include "consumer/capture/capture.h"
+#include "consumer/capture/capture_samples.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SLOTS 8U

@@ -3,6 +3,7 @@
 
 #include "common/policy/policy.h"
 #include "common/store/schema.h"
+#include "consumer/capture/capture_samples.h"
 
 #include <inttypes.h>
 #include <string.h>

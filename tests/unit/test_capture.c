@@ -5,6 +5,8 @@
  */
 #include "common/base/cleanup.h"
 #include "consumer/capture/capture.h"
+#include "consumer/capture/capture_looks.h"
+#include "consumer/capture/capture_samples.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

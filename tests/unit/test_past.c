@@ -3,6 +3,7 @@
  * Shows that a capture which begins while another one drains the rings has the intervals that they no longer hold, from
  * the time that is told and no other, and that what is kept for it has a bound.
  */
+#include "consumer/capture/capture_samples.h"
 #include "consumer/capture/past.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -10,6 +10,7 @@
 #include "common/symbolizer/symbolizer.h"
 #include "common/system/files.h"
 #include "common/system/pass_fd.h"
+#include "consumer/capture/capture_samples.h"
 #include "consumer/symbols/resolve.h"
 #include "consumer/symbols/supervisor.h"
 #include "tests/unit/helpers.h"

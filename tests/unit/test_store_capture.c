@@ -5,6 +5,7 @@
  */
 #include "common/base/shared_text.h"
 #include "common/symbolizer/runtime_sign.h"
+#include "consumer/capture/capture_samples.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 

@@ -4,6 +4,7 @@
  * when it is too old; turn by turn, with time that the test lets pass.
  */
 #include "common/base/cleanup.h"
+#include "consumer/capture/capture_samples.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/suites.h"
 
