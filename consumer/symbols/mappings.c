@@ -2,32 +2,15 @@
 #include "consumer/symbols/mappings.h"
 
 #include "common/base/array.h"
-#include "common/base/clock.h"
-#include "common/base/hash_index.h"
 #include "common/base/process_index.h"
-#include "consumer/symbols/mapping_history.h"
-#include "consumer/symbols/user_shares.h"
+#include "consumer/symbols/file_table.h"
 
 #include <string.h>
 
 #define PROCESSES_MAX 32768U
 /* initial room of a process: a small program, the C library, the loader and the vDSO; there are many such processes */
 #define MAPPINGS_FIRST 4U
-#define MAPPINGS_MAX UNWIND_MAPPINGS_MAX /* of one process */
-#define ROOM_KEPT 64U                    /* of a process: more is given back at the end of its list */
-/* of all processes: 5 MiB. 2,000 processes with 60 executable mappings each have as many */
-#define MAPPINGS_TOTAL_MAX 131072U
-#define FILES_MAX 32768U
-/* of all files together: limits a process that maps a file under 60,000 names */
-#define PATH_BYTES_MAX (8UL << 20)
-#define HISTORIES_MAX 128U /* 230 KiB */
-
-/* The part of each of these limits that one user can have; and the part of all processes with many mappings. */
-#define SHARE_OF(limit) ((limit) / 2)
-#define SHARE_OF_MANY(limit) ((limit) / 8)
-
-enum share { SHARE_MAPPINGS, SHARE_FILES, SHARE_PATHS, SHARE_HISTORIES };
-
+#define ROOM_KEPT 64U /* of a process: more is given back at the end of its list */
 /* A scan, which may be read in slices: the kernel goes on with its list of processes. */
 struct scan {
 	bool begun;
@@ -42,13 +25,8 @@ struct mappings {
 	struct mapped_process *processes;
 	uint32_t count, room;
 	struct process_index by_process;
-	uint32_t mappings_count, of_many; /* of all processes, and of those with many mappings */
-	uint32_t histories;
-	struct mapped_file **files;
-	uint32_t files_count, files_room;
-	struct hash_index by_file;
-	size_t path_bytes;
-	struct user_shares shares;
+	struct file_table files;
+	struct mapping_room space;
 	struct scan scans[MAPPINGS_KINDS], *current;
 	uint32_t slice;
 	uint32_t ended;   /* number of the last scan that ended */
@@ -58,110 +36,6 @@ struct mappings {
 	bool has_busy;
 	uint64_t dropped;
 };
-
-/* ---- files ---- */
-
-struct wanted_file {
-	const struct mappings *mappings;
-	const struct mapping_record *record;
-	const char *path;
-};
-
-static bool is_file(const void *user, uint32_t position)
-{
-	const struct wanted_file *wanted = user;
-	const struct mapped_file *file = wanted->mappings->files[position];
-	const struct mapping_record *record = wanted->record;
-
-	return file->inode == record->inode && file->device_major == record->device_major &&
-	       file->device_minor == record->device_minor && strlen(file->path) == record->path_bytes &&
-	       !memcmp(file->path, wanted->path, record->path_bytes);
-}
-
-static uint32_t hash_file(uint64_t inode, uint32_t major, uint32_t minor, const char *path, size_t bytes)
-{
-	uint64_t identity[2] = { inode, (uint64_t)major << 32 | minor };
-
-	return hash_number_and_bytes(hash_bytes(identity, sizeof(identity)), path, bytes);
-}
-
-static bool may_have_file(struct mappings *mappings, uint32_t uid, uint32_t path_bytes)
-{
-	const struct user_share *share = user_shares_of(&mappings->shares, uid);
-
-	return mappings->files_count < FILES_MAX && mappings->path_bytes + path_bytes <= PATH_BYTES_MAX &&
-	       share->used[SHARE_FILES] < SHARE_OF(FILES_MAX) &&
-	       share->used[SHARE_PATHS] + path_bytes <= SHARE_OF(PATH_BYTES_MAX);
-}
-
-static void add_to_share(struct mappings *mappings, const struct mapped_file *file)
-{
-	struct user_share *share = user_shares_of(&mappings->shares, file->uid);
-
-	share->used[SHARE_FILES]++;
-	share->used[SHARE_PATHS] += strlen(file->path);
-}
-
-static struct mapped_file *intern_file(struct mappings *mappings, const struct mapping_record *record,
-				       const char *path, uint32_t uid)
-{
-	struct wanted_file wanted = { mappings, record, path };
-	uint32_t hash = hash_file(record->inode, record->device_major, record->device_minor, path,
-				  record->path_bytes);
-	uint32_t found = hash_index_find(&mappings->by_file, hash, is_file, &wanted);
-	struct mapped_file *file;
-
-	if (found != HASH_INDEX_NONE) {
-		mappings->files[found]->users++;
-		return mappings->files[found];
-	}
-	if (!may_have_file(mappings, uid, record->path_bytes) ||
-	    array_make_room(mappings->files, mappings->files_count, mappings->files_room, 1U))
-		return NULL;
-	file = malloc(sizeof(*file));
-	if (!file)
-		return NULL;
-	*file = (struct mapped_file){ .inode = record->inode,
-				      .device_major = record->device_major,
-				      .device_minor = record->device_minor,
-				      .users = 1,
-				      .uid = uid,
-				      .path = strndup(path, record->path_bytes) };
-	if (!file->path || hash_index_add(&mappings->by_file, hash, mappings->files_count)) {
-		free(file->path);
-		free(file);
-		return NULL;
-	}
-	mappings->path_bytes += record->path_bytes;
-	mappings->files[mappings->files_count++] = file;
-	add_to_share(mappings, file);
-	return file;
-}
-
-static void sweep_files(struct mappings *mappings)
-{
-	uint32_t kept = 0;
-
-	hash_index_free(&mappings->by_file);
-	for (uint32_t i = 0; i < mappings->files_count; i++) {
-		struct mapped_file *file = mappings->files[i];
-
-		if (!file->users) {
-			mappings->path_bytes -= strlen(file->path);
-			free(file->path);
-			free(file);
-			continue;
-		}
-		mappings->files[kept] = file;
-		add_to_share(mappings, file);
-		/* if out of memory, the file is not found again and stored twice */
-		hash_index_add(&mappings->by_file,
-			       hash_file(file->inode, file->device_major, file->device_minor, file->path,
-					 strlen(file->path)),
-			       kept++);
-	}
-	mappings->files_count = kept;
-}
 
 /* ---- processes ---- */
 
@@ -188,119 +62,6 @@ static struct mapped_process *add_process(struct mappings *mappings, uint32_t tg
 	return &mappings->processes[mappings->count++];
 }
 
-static void free_process(struct mapped_process *process)
-{
-	for (uint32_t i = 0; i < process->count; i++)
-		mapping_drop_file(process->mappings[i].file);
-	mapping_history_free(process->history);
-	free(process->mappings);
-}
-
-static bool has_many(const struct mapped_process *process)
-{
-	return process->in_kernel > MAPPINGS_MAX;
-}
-
-/* Whether there is room for one more mapping of this process. */
-static bool may_have_mapping(struct mappings *mappings, const struct mapped_process *process)
-{
-	const struct user_share *share = user_shares_of(&mappings->shares, process->uid);
-
-	return process->count < MAPPINGS_MAX && mappings->mappings_count < MAPPINGS_TOTAL_MAX &&
-	       share->used[SHARE_MAPPINGS] < SHARE_OF(MAPPINGS_TOTAL_MAX) &&
-	       (!has_many(process) || mappings->of_many < SHARE_OF_MANY(MAPPINGS_TOTAL_MAX));
-}
-
-/* Counts the mappings that the process has gained, or lost. */
-static void count_mappings(struct mappings *mappings, const struct mapped_process *process, uint32_t before)
-{
-	uint32_t gained = process->count - before; /* modulo 2^32 */
-
-	mappings->mappings_count += gained;
-	if (has_many(process))
-		mappings->of_many += gained;
-	user_shares_of(&mappings->shares, process->uid)->used[SHARE_MAPPINGS] += (uint64_t)(int32_t)gained;
-}
-
-/* Returns the first mapping that ends after the address. */
-static uint32_t lower_bound(const struct mapped_process *process, uint64_t address)
-{
-	return array_partition_point(process->count, i, mapping_ends(&process->mappings[i]) <= address);
-}
-
-/* Whether an address in both is of another file, or of another place in it. Code that is made at run time is like other such code. */
-static bool differs(const struct mapping *old, const struct mapping *mapping)
-{
-	if (mapping->flags & MAPPING_NO_PATH && !mapping->file)
-		return false; /* it may be the same file */
-	if (old->file == mapping->file && (old->flags | mapping->flags) & MAPPING_IS_TEXT)
-		return false; /* a copy of the same code */
-	return old->file != mapping->file ||
-	       (old->file && old->begins - old->file_offset != mapping->begins - mapping->file_offset);
-}
-
-static void make_history(struct mappings *mappings, struct mapped_process *process)
-{
-	struct user_share *share = user_shares_of(&mappings->shares, process->uid);
-
-	if (mappings->histories == HISTORIES_MAX || share->used[SHARE_HISTORIES] == SHARE_OF(HISTORIES_MAX))
-		return;
-	process->history = calloc(1, sizeof(*process->history));
-	if (!process->history)
-		return;
-	mappings->histories++;
-	share->used[SHARE_HISTORIES]++;
-	/* the list before this one */
-	mapping_history_see(process->history,
-			    &(struct mapping_sighting){ process->epoch, process->program, process->listed,
-							mappings->current->from - 1 });
-}
-
-/* Takes over the hold of the file of a mapping that another one replaces. */
-static void replace(struct mappings *mappings, struct mapped_process *process, const struct mapping *old,
-		    const struct mapping *mapping)
-{
-	if (!differs(old, mapping)) {
-		mapping_drop_file(old->file);
-		return;
-	}
-	process->changed_ns = clock_monotonic_ns();
-	if (!process->changed_slice)
-		process->changed_slice = mappings->slice;
-	if (!process->history)
-		make_history(mappings, process);
-	if (process->history)
-		mapping_history_keep(process->history, old);
-	else
-		mapping_drop_file(old->file);
-}
-
-/* Inserts a mapping and removes those it overlaps, which no longer exist. */
-static bool insert_mapping(struct mappings *mappings, struct mapped_process *process,
-			   const struct mapping *mapping)
-{
-	uint32_t first = lower_bound(process, mapping->begins), last = first, before = process->count;
-
-	while (last < process->count && process->mappings[last].begins < mapping_ends(mapping))
-		replace(mappings, process, &process->mappings[last++], mapping);
-	if (first == last) {
-		if (!may_have_mapping(mappings, process) ||
-		    array_make_room(process->mappings, process->count, process->room, 1U))
-			return false;
-		last = first + 1;
-		memmove(&process->mappings[last], &process->mappings[first],
-			(process->count - first) * sizeof(*mapping));
-		process->count++;
-	} else {
-		memmove(&process->mappings[first + 1], &process->mappings[last],
-			(process->count - last) * sizeof(*mapping));
-		process->count -= last - first - 1;
-	}
-	process->mappings[first] = *mapping;
-	count_mappings(mappings, process, before);
-	return true;
-}
-
 /* ---- the iterator ---- */
 
 struct mappings *mappings_new(void)
@@ -317,33 +78,12 @@ void mappings_free(struct mappings *mappings)
 	if (!mappings)
 		return;
 	for (uint32_t i = 0; i < mappings->count; i++)
-		free_process(&mappings->processes[i]);
+		mapped_process_free(&mappings->processes[i]);
 	free(mappings->processes);
 	process_index_clear(&mappings->by_process);
-	for (uint32_t i = 0; i < mappings->files_count; i++) {
-		free(mappings->files[i]->path);
-		free(mappings->files[i]);
-	}
-	free(mappings->files);
-	hash_index_free(&mappings->by_file);
-	user_shares_clear(&mappings->shares);
+	file_table_free(&mappings->files);
+	mapping_room_clear(&mappings->space);
 	free(mappings);
-}
-
-/* Returns the known mapping of the same file at the same addresses, or NULL. */
-static struct mapping *find_known(const struct mapped_process *process, const struct mapping_record *record)
-{
-	uint32_t found = lower_bound(process, record->begins);
-	struct mapping *mapping;
-
-	if (found == process->count)
-		return NULL;
-	mapping = &process->mappings[found];
-	if (mapping->begins != record->begins || mapping_ends(mapping) != record->ends || !mapping->file ||
-	    mapping->file->inode != record->inode || mapping->file->device_major != record->device_major ||
-	    mapping->file->device_minor != record->device_minor)
-		return NULL;
-	return mapping;
 }
 
 /* ---- users of a file ---- */
@@ -466,25 +206,25 @@ static struct mapped_process *see_process(struct mappings *mappings, uint32_t tg
 	return process;
 }
 
+/* Counts all mappings of the process; `sign` -1: no more. */
+static void count_mappings(struct mappings *mappings, const struct mapped_process *process, int64_t sign)
+{
+	mapping_room_add_mappings(&mappings->space, process->uid, mapped_process_has_many(process),
+				  sign * process->count);
+}
+
 static void describe(struct mappings *mappings, struct mapped_process *process,
 		     const struct mapped_record *record)
 {
-	uint32_t before = process->count;
-
-	if (process->uid != record->uid || has_many(process) != (record->mappings > MAPPINGS_MAX)) {
-		process->count = 0; /* its mappings move from one share to another */
-		count_mappings(mappings, process, before);
-	}
+	/* its mappings may move from one share to another */
+	count_mappings(mappings, process, -1);
 	process->uid = record->uid;
 	if (process->program != record->program)
 		process->epoch = 0; /* of another address space */
 	process->program = record->program;
 	process->in_kernel = record->mappings;
 	memcpy(process->comm, record->comm, sizeof(process->comm) - 1);
-	if (process->count != before) {
-		process->count = before;
-		count_mappings(mappings, process, 0);
-	}
+	count_mappings(mappings, process, 1);
 }
 
 static void add_process_record(struct mappings *mappings, const struct mapped_record *record)
@@ -512,19 +252,6 @@ static void add_process_record(struct mappings *mappings, const struct mapped_re
 	}
 }
 
-/* After an exec the old executable's mappings are still known, but no longer as the executable. */
-static void forget_exe(const struct mappings *mappings, struct mapped_process *process)
-{
-	uint32_t from = mappings->current->from;
-
-	if (process->exe_slice == from)
-		return;
-	process->exe_slice = from;
-	for (uint32_t i = 0; i < process->count; i++)
-		if (process->mappings[i].slice < from)
-			process->mappings[i].flags &= (uint8_t)~MAPPING_IS_EXE;
-}
-
 static void add_record(struct mappings *mappings, const struct mapping_record *record, const char *path)
 {
 	struct mapped_process *process = see_process(mappings, record->tgid, record->started_ns);
@@ -545,7 +272,7 @@ static void add_record(struct mappings *mappings, const struct mapping_record *r
 	} else if (process->listing_epoch != record->epoch) {
 		process->listing_epoch = 0;
 	}
-	known = find_known(process, record);
+	known = mapped_process_known(process, record);
 	if (known && record->flags & MAPPING_NO_PATH) {
 		known->slice = mappings->slice;
 		return;
@@ -554,13 +281,14 @@ static void add_record(struct mappings *mappings, const struct mapping_record *r
 		mapping.since = known->since;
 	mappings->fresh += mapping.since == mappings->slice;
 	if (record->inode || record->path_bytes || record->flags & MAPPING_NO_PATH) {
-		mapping.file = intern_file(mappings, record, path, process->uid);
+		mapping.file =
+			file_table_intern(&mappings->files, &mappings->space, record, path, process->uid);
 		if (!mapping.file)
 			mapping.flags |= MAPPING_NO_PATH;
 	}
 	if (record->flags & MAPPING_IS_EXE)
-		forget_exe(mappings, process);
-	if (!insert_mapping(mappings, process, &mapping)) {
+		mapped_process_forget_exe(process, mappings->current->from);
+	if (!mapped_process_insert(process, &mapping, &mappings->space, mappings->current->from)) {
 		mappings->dropped++;
 		mapping_drop_file(mapping.file);
 		return;
@@ -660,29 +388,9 @@ bool mappings_has(const struct mappings *mappings, const struct mapped_process *
 	return process->slice >= mappings->ended;
 }
 
-bool mapping_exists(const struct mapped_process *process, const struct mapping *mapping)
-{
-	return mapping->slice >= process->listed;
-}
-
 uint32_t mappings_slice(const struct mappings *mappings)
 {
 	return mappings->slice;
-}
-
-/* Counts again what each user has. */
-static void share_out(struct mappings *mappings)
-{
-	user_shares_clear(&mappings->shares);
-	mappings->mappings_count = mappings->of_many = mappings->histories = 0;
-	for (uint32_t i = 0; i < mappings->count; i++) {
-		const struct mapped_process *process = &mappings->processes[i];
-		bool has_history = process->history;
-
-		count_mappings(mappings, process, 0);
-		mappings->histories += has_history;
-		user_shares_of(&mappings->shares, process->uid)->used[SHARE_HISTORIES] += has_history;
-	}
 }
 
 void mappings_grow_older(struct mappings *mappings)
@@ -693,14 +401,27 @@ void mappings_grow_older(struct mappings *mappings)
 size_t mappings_bytes(const struct mappings *mappings)
 {
 	return mappings->count * sizeof(*mappings->processes) +
-	       mappings->mappings_count * sizeof(struct mapping) +
-	       mappings->files_count * sizeof(struct mapped_file) + mappings->path_bytes +
-	       mappings->histories * sizeof(struct mapping_history);
+	       mappings->space.mappings * sizeof(struct mapping) +
+	       mappings->space.files * sizeof(struct mapped_file) + mappings->space.path_bytes +
+	       mappings->space.histories * sizeof(struct mapping_history);
 }
 
 uint32_t mappings_fresh(const struct mappings *mappings)
 {
 	return mappings->fresh;
+}
+
+/* Counts again what each user has, but for the files. */
+static void count_again(struct mappings *mappings)
+{
+	mapping_room_clear(&mappings->space);
+	for (uint32_t i = 0; i < mappings->count; i++) {
+		const struct mapped_process *process = &mappings->processes[i];
+
+		count_mappings(mappings, process, 1);
+		if (process->history)
+			mapping_room_add_history(&mappings->space, process->uid);
+	}
 }
 
 void mappings_forget(struct mappings *mappings, unsigned int age)
@@ -713,23 +434,14 @@ void mappings_forget(struct mappings *mappings, unsigned int age)
 
 		if (mappings->age - process->seen >= age ||
 		    process_index_add(&mappings->by_process, process->tgid, process->started_ns, kept)) {
-			free_process(process);
+			mapped_process_free(process);
 			continue;
 		}
 		mappings->processes[kept++] = *process;
 	}
 	mappings->count = kept;
-	share_out(mappings);
-	sweep_files(mappings);
-}
-
-static const struct mapping *mapping_of(const struct mapped_process *process, uint64_t address)
-{
-	uint32_t found = lower_bound(process, address);
-
-	return found == process->count || process->mappings[found].begins > address
-		       ? NULL
-		       : &process->mappings[found];
+	count_again(mappings);
+	file_table_sweep(&mappings->files, &mappings->space);
 }
 
 const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
@@ -737,7 +449,7 @@ const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tg
 {
 	const struct mapped_process *process = find_process(mappings, tgid, started_ns);
 
-	return process ? mapping_of(process, address) : NULL;
+	return process ? mapped_process_at(process, address) : NULL;
 }
 
 const struct mapped_process *mappings_changed(const struct mappings *mappings, uint32_t tgid,
@@ -748,54 +460,18 @@ const struct mapped_process *mappings_changed(const struct mappings *mappings, u
 	return process && process->changed_slice && process->changed_ns >= since_ns ? process : NULL;
 }
 
-bool mapping_has_changed(const struct mapped_process *process, uint64_t address)
-{
-	const struct mapping *mapping;
-
-	if (process->history && mapping_history_has(process->history, address))
-		return true;
-	if (process->history && !mapping_history_is_full(process->history))
-		return false;
-	/* what was there is not known any more */
-	mapping = mapping_of(process, address);
-	return mapping && mapping->since >= process->changed_slice;
-}
-
-uint32_t mapping_sighting(const struct mapped_process *process, uint32_t program, uint32_t epoch)
-{
-	const struct mapping_sighting *sighting =
-		process->history && epoch ? mapping_history_sighting(process->history, program, epoch) : NULL;
-
-	return sighting ? sighting->from : 0;
-}
-
-const struct mapping *mapping_seen_at(const struct mapped_process *process, uint64_t address,
-				      uint32_t sighting)
-{
-	const struct mapping_sighting *seen =
-		process->history ? mapping_history_of(process->history, sighting) : NULL;
-	const struct mapping *mapping = mapping_of(process, address);
-
-	if (!seen)
-		return NULL;
-	return mapping && mapping_was_seen(mapping, seen, address)
-		       ? mapping
-		       : mapping_history_find(process->history, seen, address);
-}
-
 /* Whether the process is a target and still maps the file where it did. */
 static bool is_user(const struct mappings *mappings, const struct mapped_file *file,
 		    const struct file_user *user)
 {
 	const struct mapped_process *process =
 		user->slice ? find_process(mappings, user->process.tgid, user->process.started_ns) : NULL;
-	uint32_t found;
+	const struct mapping *mapping;
 
 	if (!process || process->is_bystander || !mappings_has(mappings, process))
 		return false;
-	found = lower_bound(process, user->process.begins);
-	return found < process->count && process->mappings[found].file == file &&
-	       process->mappings[found].begins == user->process.begins;
+	mapping = mapped_process_at(process, user->process.begins);
+	return mapping && mapping->file == file && mapping->begins == user->process.begins;
 }
 
 bool mappings_find_user(const struct mappings *mappings, const struct mapped_file *file, uint64_t before_ns,
@@ -823,7 +499,7 @@ const struct mapped_process *mappings_process(const struct mappings *mappings, u
 
 struct mapped_file *mappings_file(const struct mappings *mappings, uint32_t position)
 {
-	return position < mappings->files_count ? mappings->files[position] : NULL;
+	return position < mappings->files.count ? mappings->files.files[position] : NULL;
 }
 
 struct mappings_many mappings_many(const struct mappings *mappings)
@@ -836,8 +512,8 @@ struct mappings_many mappings_many(const struct mappings *mappings)
 		if (!mappings_has(mappings, process))
 			continue;
 		many.cut += process->is_cut;
-		many.count += has_many(process);
-		many.unlisted += has_many(process) && !process->listed;
+		many.count += mapped_process_has_many(process);
+		many.unlisted += mapped_process_has_many(process) && !process->listed;
 		if (!many.largest || process->in_kernel > many.largest->in_kernel)
 			many.largest = process;
 	}

@@ -7,39 +7,11 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_MAPPINGS_H
 #define BOURDON_CONSUMER_SYMBOLS_MAPPINGS_H
 
-#include "common/abi/abi.h"
-#include "consumer/symbols/mapping.h"
+#include "consumer/symbols/mapped_process.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* A process with all mappings it was seen to have. */
-struct mapped_process {
-	uint32_t tgid;
-	uint64_t started_ns;
-	uint32_t uid;
-	uint32_t program; /* sample.program of what it ran when it was listed last */
-	char comm[ABI_COMM_BYTES];
-	uint32_t in_kernel; /* mappings of any kind that it has; 0: not known */
-	bool is_bystander;  /* it is no target */
-	bool is_cut;        /* it has more executable ones than are listed */
-	uint32_t slice;     /* last slice that showed the process */
-	unsigned int seen;  /* how old the mappings were when it was shown last: mappings_forget() */
-	/* mappings with an earlier slice do not exist any more: the list that began with this one is complete */
-	uint32_t listed;
-	uint32_t exe_slice; /* the list in which the executable's mappings were found */
-	/* of its address space (abi.h), when the last complete list was made; 0: not known, or it changed meanwhile */
-	uint32_t epoch;
-	uint32_t listing,
-		listing_epoch;  /* the first slice of the list that was begun last, and its epoch, likewise */
-	uint32_t changed_slice; /* when something of it was first replaced by something else; 0: never */
-	uint64_t changed_ns;    /* when that was seen last; CLOCK_MONOTONIC */
-	struct mapping_history *history; /* NULL: nothing was replaced, or too many processes have one */
-	/* ascending, not overlapping */
-	struct mapping *mappings;
-	uint32_t count, room;
-};
 
 struct mappings;
 
@@ -93,16 +65,6 @@ const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tg
 const struct mapped_process *mappings_changed(const struct mappings *mappings, uint32_t tgid,
 					      uint64_t started_ns, uint64_t since_ns);
 
-/* Whether that is so of what is mapped at the address. */
-bool mapping_has_changed(const struct mapped_process *process, uint64_t address);
-
-/* Returns the number of a scan that saw the process run that program, at that epoch; 0: none did, or the epoch is 0. */
-uint32_t mapping_sighting(const struct mapped_process *process, uint32_t program, uint32_t epoch);
-
-/* What that scan saw at the address, or NULL. Valid until the next scan. */
-const struct mapping *mapping_seen_at(const struct mapped_process *process, uint64_t address,
-				      uint32_t sighting);
-
 /*
  * Finds the youngest target that maps the file, among the FILE_USERS youngest that exist and those of them
  * that started before `before_ns`. Returns false if there is none.
@@ -118,9 +80,6 @@ struct mapped_file *mappings_file(const struct mappings *mappings, uint32_t posi
 
 /* Whether the process existed during the last scan. */
 bool mappings_has(const struct mappings *mappings, const struct mapped_process *process);
-
-/* Whether the process had the mapping, which is one of its own, when its list was last complete. */
-bool mapping_exists(const struct mapped_process *process, const struct mapping *mapping);
 
 /* Returns the number of the last slice. */
 uint32_t mappings_slice(const struct mappings *mappings);
