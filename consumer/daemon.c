@@ -23,6 +23,7 @@
 #include "consumer/reload.h"
 #include "consumer/status.h"
 #include "consumer/tracking.h"
+#include "consumer/watch/watch_events.h"
 
 #include <signal.h>
 #include <string.h>
@@ -240,8 +241,8 @@ static void count_own(struct daemon *daemon)
 	atomic_store(&values[OWN_UNKNOWN_RECORDS], process_events_unknown(daemon->tracking.events));
 	atomic_store(&values[OWN_SPURIOUS], daemon->watches.spurious);
 	atomic_store(&values[OWN_LATE], daemon->watches.late);
-	atomic_store(&values[OWN_GRANTS], daemon->watches.granted);
-	atomic_store(&values[OWN_GRANTS_REFUSED], daemon->watches.refused);
+	atomic_store(&values[OWN_GRANTS], daemon->watches.grants.granted);
+	atomic_store(&values[OWN_GRANTS_REFUSED], daemon->watches.grants.refused);
 	atomic_store(&values[OWN_CGROUPS_UNWATCHED], daemon->watches.unwatched);
 }
 
@@ -309,7 +310,8 @@ static void tick(struct daemon *daemon, uint64_t now_ns)
 	notify_tick(daemon->notify, now_ns);
 	look_at_coverage(daemon);
 	count_own(daemon);
-	watches_tick(&daemon->watches, now_ns, on_fired, daemon);
+	watches_tick(&daemon->watches, now_ns);
+	watch_events_tick(&daemon->watches, now_ns, on_fired, daemon);
 	reload_when_due(&daemon->reload, now_ns);
 	control_tick(daemon->control, now_ns);
 	shared_text_sweep();
@@ -362,8 +364,8 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		on_process_events(daemon, now_ns);
 		break;
 	case SOURCE_WATCH:
-		watches_event(&daemon->watches, (struct watch *)source, event->events, now_ns, on_fired,
-			      daemon);
+		watch_events_handle(&daemon->watches, (struct watch *)source, event->events, now_ns, on_fired,
+				    daemon);
 		break;
 	case SOURCE_GRANT:
 		watches_answer(&daemon->watches, (struct grant_call *)source, now_ns);

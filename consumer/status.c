@@ -138,7 +138,7 @@ static void write_watch(const struct status *status, const struct watch *watch, 
 	status_line_begin(out, "watch");
 	status_line_field(out, "rule", "%s", watch->rule->name);
 	if (trigger) {
-		watches_explain(status->watches, watch, reason, sizeof(reason));
+		watch_grants_explain(&status->watches->grants, watch, reason, sizeof(reason));
 		status_line_field(out, "resource", "%s", psi_resource_names[trigger->resource]);
 		status_line_field(out, "kind", "%s", psi_kind_names[trigger->kind]);
 		status_line_field(out, "stall_us", "%" PRIu64, trigger->stall_us);
@@ -423,7 +423,7 @@ static void write_problems(const struct status *status, const uint64_t counters[
 		write_problem(
 			out, "restart bourdond",
 			"[metrics] textfile was changed to another directory: the new value takes effect after a restart");
-	if (!grant_queue_is_served(status->watches->grants))
+	if (!grant_queue_is_served(status->watches->grants.queue))
 		write_problem(
 			out, "start bourdon-grant.socket; without units see docs/WITHOUT_UNITS.md",
 			"bourdon-grant cannot be reached: the pressure of cgroups is read once a second");

@@ -458,7 +458,7 @@ static bool is_watched_by(const struct tracking *tracking, const struct target_p
 	return cgroup && cgroup_is_within(cgroup, watch->cgroup) && rule_covers(watch->rule, cgroup);
 }
 
-/* Two windows: the kernel checks an unprivileged trigger every 2 s only, as watches_event() explains. */
+/* Two windows: the kernel checks an unprivileged trigger every 2 s only, as watch_events_handle() explains. */
 bool tracking_has_target(const struct tracking *tracking, const struct watch *watch, uint64_t now_ns)
 {
 	uint64_t span_ns = 2 * watch->window.window_ns;

@@ -163,7 +163,7 @@ static void end_call(struct grant_queue *grants, struct grant_call *call, int fd
 	else
 		grants->busy_pause_ns = 0;
 	if (asker)
-		grants->answered(grants->user, asker, fd, refusal, now_ns);
+		grants->answered(grants->user, asker, fd, refusal);
 	else if (fd >= 0)
 		close(fd);
 }

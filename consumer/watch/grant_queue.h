@@ -22,7 +22,7 @@ struct grant_call;
  * The result of a call: the descriptor, which the callback then owns, or -errno. -EACCES: refused, for the
  * reason in `refusal`; asking again is useless. Any other error may pass. The call is freed.
  */
-typedef void (*grant_answered)(void *user, void *asker, int fd, const char *refusal, uint64_t now_ns);
+typedef void (*grant_answered)(void *user, void *asker, int fd, const char *refusal);
 
 /* Keeps `socket_path` without copying it. Does not connect yet. Returns 0 or -ENOMEM. */
 int grant_queue_open(struct grant_queue **ret_grants, const char *socket_path, int epoll,

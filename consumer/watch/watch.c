@@ -4,6 +4,9 @@
 #include "common/base/cleanup.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 
 /* A shorter part of a window than 1 / SEEN_PART does not tell how strong a stall was. */
@@ -174,4 +177,15 @@ int watch_read(const struct watch *watch, uint64_t *ret_total_us)
 		return -ENOTSUP;
 	*ret_total_us = totals.us[watch->trigger->kind];
 	return 0;
+}
+
+void watch_note_refusal(struct watch *watch, const char *format, ...)
+{
+	va_list arguments;
+
+	free(watch->refusal);
+	va_start(arguments, format);
+	if (vasprintf(&watch->refusal, format, arguments) < 0)
+		watch->refusal = NULL;
+	va_end(arguments);
 }

@@ -112,6 +112,9 @@ void watch_note_end(struct watch *watch, uint64_t observed_us, uint64_t own_us, 
 /* Notes the stall in the window that ends now, or the part of it that the last capture has seen. Call it before watch_is_worse(). */
 void watch_note_stall(struct watch *watch, uint64_t observed_us, uint64_t now_ns);
 
+/* Notes why there is no kernel trigger, or why the file cannot be read. Without memory that is not shown; the watch works. */
+void watch_note_refusal(struct watch *watch, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Counts a trigger that began no capture. */
 void watch_suppress(struct watch *watch);
 

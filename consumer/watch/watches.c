@@ -8,47 +8,31 @@
 #include "common/text/plural.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/stat.h>
-
-/*
- * A watch with a kernel trigger needs its total now and then only: to compute `observed_us`, and to recognise
- * a spurious event. It is read as often as the others while its capture is under way, to know what that sees, and while the
- * stall exceeds its threshold.
- */
-#define KERNEL_READ_SECONDS 4
-
-/*
- * The kernel looks at an unprivileged trigger every 2 s, and fires once a window (PSI_FREQ and update_triggers() in
- * kernel/sched/psi.c). It looks from a worker. If somebody reads the file after the 2 s are over and before the worker runs,
- * psi_show() begins the next 2 s, and the worker does not look: a program that reads the file a hundred times a second silences its
- * triggers. So a stall fires without the kernel if each read in a window and two looks finds it above the threshold.
- */
-#define KERNEL_LOOK_NS (2 * CLOCK_SECOND_NS)
 
 /* While refusals go on, the line about them becomes rare, down to one in this time. */
 #define REFUSED_LINE_PAUSE_MAX_NS (64 * CLOCK_SECOND_NS)
-
-static void on_answer(void *user, void *asker, int fd, const char *refusal, uint64_t now_ns);
 
 int watches_open(struct watches *watches, int epoll, const char *mount, const char *grant_socket,
 		 const struct watch_limits *limits, const struct clock *clock)
 {
 	struct stat at;
 
-	*watches = (struct watches){ .epoll = epoll, .mount = mount, .clock = clock };
+	*watches = (struct watches){ .epoll = epoll,
+				     .mount = mount,
+				     .clock = clock,
+				     .grants = { .epoll = epoll, .limits = &watches->space.limits } };
 	if (stat(mount, &at))
 		return -errno;
-	watches->root_id = at.st_ino;
+	watches->grants.root_id = at.st_ino;
 	watch_room_init(&watches->space, limits);
-	return grant_queue_open(&watches->grants, grant_socket, epoll, on_answer, watches);
+	return watch_grants_open(&watches->grants, grant_socket);
 }
 
 void watches_start(struct watches *watches, struct closer *closer)
 {
-	watches->closer = closer;
+	watches->closer = watches->grants.closer = closer;
 }
 
 void watches_limit(struct watches *watches, const struct watch_limits *limits)
@@ -56,29 +40,24 @@ void watches_limit(struct watches *watches, const struct watch_limits *limits)
 	watches->space.limits = *limits;
 }
 
-void watches_answer(struct watches *watches, struct grant_call *call, uint64_t now_ns)
-{
-	grant_queue_event(watches->grants, call, now_ns);
-}
-
 /* ---- the table ---- */
 
-struct wanted {
+struct wanted_watch {
 	const struct watches *watches;
 	uint64_t cgroup_id;
 	const struct trigger *trigger;
 };
 
-static uint32_t hash_of(uint64_t cgroup_id, const struct trigger *trigger)
+static uint32_t hash_watch(uint64_t cgroup_id, const struct trigger *trigger)
 {
 	uint64_t key[2] = { cgroup_id, (uintptr_t)trigger };
 
 	return hash_bytes(key, sizeof(key));
 }
 
-static bool is_wanted(const void *user, uint32_t position)
+static bool is_watch(const void *user, uint32_t position)
 {
-	const struct wanted *wanted = user;
+	const struct wanted_watch *wanted = user;
 	const struct watch *watch = wanted->watches->watches[position];
 
 	return watch->trigger == wanted->trigger && watch->cgroup_id == wanted->cgroup_id && !watch->gone;
@@ -86,8 +65,8 @@ static bool is_wanted(const void *user, uint32_t position)
 
 struct watch *watches_find(const struct watches *watches, uint64_t cgroup_id, const struct trigger *trigger)
 {
-	struct wanted wanted = { watches, cgroup_id, trigger };
-	uint32_t found = hash_index_find(&watches->index, hash_of(cgroup_id, trigger), is_wanted, &wanted);
+	struct wanted_watch wanted = { watches, cgroup_id, trigger };
+	uint32_t found = hash_index_find(&watches->index, hash_watch(cgroup_id, trigger), is_watch, &wanted);
 
 	return found == HASH_INDEX_NONE ? NULL : watches->watches[found];
 }
@@ -98,9 +77,9 @@ static int rebuild_index(struct watches *watches)
 
 	hash_index_free(&watches->index);
 	for (uint32_t i = 0; i < watches->count && !result; i++)
-		result = hash_index_add(&watches->index,
-					hash_of(watches->watches[i]->cgroup_id, watches->watches[i]->trigger),
-					i);
+		result = hash_index_add(
+			&watches->index,
+			hash_watch(watches->watches[i]->cgroup_id, watches->watches[i]->trigger), i);
 	return result;
 }
 
@@ -111,21 +90,11 @@ static void free_watch(struct watch *watch)
 	free(watch);
 }
 
-/* The watch has a privileged trigger, or one was asked for. */
-static bool counts_as_privileged(const struct watch *watch)
-{
-	return (watch->mode == TRIGGER_KERNEL || watch->wish == WISH_ASKED) && watch_is_privileged(watch);
-}
-
-static void let_go(struct watches *watches, struct watch *watch)
+void watches_let_go(struct watches *watches, struct watch *watch)
 {
 	if (watch->gone)
 		return;
-	watches->privileged -= counts_as_privileged(watch);
-	if (watch->call)
-		grant_queue_cancel(watch->call);
-	watch->call = NULL;
-	watch->wish = WISH_NONE;
+	watch_grants_forget(&watches->grants, watch);
 	watch_close(watch, watches->epoll, watches->closer);
 	watch_room_give(&watches->space, watch->rule, watch->cost, watch->by_user);
 	watch->gone = watches->any_gone = true;
@@ -162,129 +131,30 @@ uint32_t watches_live(const struct watches *watches)
 void watches_close(struct watches *watches)
 {
 	for (uint32_t i = 0; i < watches->count; i++)
-		let_go(watches, watches->watches[i]);
+		watches_let_go(watches, watches->watches[i]);
 	for (uint32_t i = 0; i < watches->count; i++)
 		free_watch(watches->watches[i]);
 	free(watches->watches);
 	hash_index_free(&watches->index);
 	kill_watches_free(&watches->kills);
-	grant_queue_free(watches->grants);
+	grant_queue_free(watches->grants.queue);
 	watch_room_free(&watches->space);
 	*watches = (struct watches){ 0 };
 }
 
-/* ---- grants ---- */
-
-static bool wants_grant(const struct watches *watches, const struct watch *watch)
-{
-	return watch->wish == WISH_GRANT && watch->fd >= 0 && !watch->gone &&
-	       (!watch_is_privileged(watch) || watches->privileged < watches->space.limits.privileged);
-}
-
-/* Returns false if no more calls can begin now. */
-static bool ask_for(struct watches *watches, struct watch *watch, uint64_t now_ns)
-{
-	struct grant_request request;
-
-	if (!wants_grant(watches, watch))
-		return true; /* do not look at the trigger: the watch may be gone, and its rules freed */
-	request = (struct grant_request){ .kind = GRANT_PRESSURE,
-					  .cgroup_id = watch->cgroup ? watch->cgroup_id : watches->root_id,
-					  .resource = watch->trigger->resource,
-					  .window_us = watch->trigger->window_us };
-	watch->call = grant_queue_ask(watches->grants, &request, watch, now_ns);
-	if (!watch->call)
-		return false;
-	watch->wish = WISH_ASKED;
-	free(TAKE_PTR(watch->refusal));                    /* of an earlier answer */
-	watches->privileged += watch_is_privileged(watch); /* until the answer comes */
-	return true;
-}
-
 /* Begins as many calls as may be under way; each answer begins the next. */
-static void ask(struct watches *watches, uint64_t now_ns)
+static void ask_for_triggers(struct watches *watches, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < watches->count && grant_queue_has_room(watches->grants, now_ns); i++)
-		if (!ask_for(watches, watches->watches[watches->asked++ % watches->count], now_ns))
+	for (uint32_t i = 0; i < watches->count && grant_queue_has_room(watches->grants.queue, now_ns); i++)
+		if (!watch_grants_ask(&watches->grants, watches->watches[watches->asked++ % watches->count],
+				      now_ns))
 			return;
 }
 
-/* Without memory the reason is not shown; the watch works. */
-static void __attribute__((format(printf, 2, 3))) note_refusal(struct watch *watch, const char *format, ...)
+void watches_answer(struct watches *watches, struct grant_call *call, uint64_t now_ns)
 {
-	va_list arguments;
-
-	free(watch->refusal);
-	va_start(arguments, format);
-	if (vasprintf(&watch->refusal, format, arguments) < 0)
-		watch->refusal = NULL;
-	va_end(arguments);
-}
-
-/* A negative `fd`: bourdon-grant gave no descriptor. Else the kernel armed no trigger on it. */
-static void explain_refusal(struct watches *watches, struct watch *watch, int fd, int result,
-			    const char *refusal)
-{
-	if (fd >= 0 && watch_is_privileged(watch))
-		note_refusal(
-			watch,
-			"the kernel refused the trigger: %s; its window is not a multiple of 2 s, so bourdon-grant needs CAP_SYS_RESOURCE",
-			strerror(-result));
-	else if (fd >= 0)
-		note_refusal(watch,
-			     "the kernel refused the trigger on the file that bourdon-grant opened: %s",
-			     strerror(-result));
-	else if (result == -EACCES)
-		note_refusal(watch, "bourdon-grant refused: %s", refusal);
-	else if (result == -EBUSY)
-		note_refusal(watch, "bourdon-grant is asked too often; it will be asked again");
-	else
-		note_refusal(watch, "bourdon-grant failed: %s; it will be asked again", strerror(-result));
-	if (log_allowed(&watches->refusal_limit, 1))
-		log_warning("rule %s reads %s.%s of %s once a second: %s", watch->rule->name,
-			    psi_resource_names[watch->trigger->resource],
-			    psi_kind_names[watch->trigger->kind],
-			    watch->cgroup ? watch->cgroup : "the system",
-			    watch->refusal ? watch->refusal : strerror(-result));
-}
-
-static void on_answer(void *user, void *asker, int fd, const char *refusal, uint64_t now_ns)
-{
-	struct watches *watches = user;
-	struct watch *watch = asker;
-	int result = fd < 0 ? fd : watch_upgrade(watch, fd, watches->epoll, watches->closer);
-
-	watches->privileged -= counts_as_privileged(watch) && result < 0;
-	watch->call = NULL;
-	/* a refusal, by bourdon-grant or by the kernel, is final; after any other failure ask again */
-	watch->wish = !result || result == -EACCES || fd >= 0 ? WISH_NONE : WISH_GRANT;
-	if (!result) {
-		watches->granted++;
-		free(TAKE_PTR(watch->refusal));
-	} else {
-		watches->refused++;
-		explain_refusal(watches, watch, fd, result, refusal);
-	}
-	ask(watches, now_ns);
-}
-
-void watches_explain(const struct watches *watches, const struct watch *watch, char *into, size_t bytes)
-{
-	bool may_wish = watch->wish == WISH_GRANT && watch->mode == TRIGGER_SAMPLED;
-
-	if (watch->refusal)
-		snprintf(into, bytes, "%s", watch->refusal);
-	else if (watch->wish == WISH_ASKED)
-		snprintf(into, bytes, "waiting for the answer of bourdon-grant");
-	else if (may_wish && watch_is_privileged(watch) &&
-		 watches->privileged >= watches->space.limits.privileged)
-		snprintf(into, bytes, "the limit [triggers] short_windows = %u is reached",
-			 watches->space.limits.privileged);
-	else if (may_wish && !grant_queue_is_served(watches->grants))
-		snprintf(into, bytes, "bourdon-grant cannot be reached at %s",
-			 grant_queue_socket(watches->grants));
-	else
-		snprintf(into, bytes, "%s", may_wish ? "bourdon-grant will be asked soon" : "");
+	grant_queue_event(watches->grants.queue, call, now_ns);
+	ask_for_triggers(watches, now_ns);
 }
 
 /* ---- adding ---- */
@@ -325,7 +195,7 @@ static void say_what_fails(struct watches *watches, struct watch *watch, int err
 	const char *why = why_it_fails(watches, watch, error);
 	struct watch_line *line = &watches->failed_line;
 
-	note_refusal(watch, "%s", why);
+	watch_note_refusal(watch, "%s", why);
 	if (!may_say(line, clock_now_ns(watches->clock)))
 		return;
 	log_warning("rule %s cannot watch %s.%s of %s: %s; %u more such failures since the last such line",
@@ -363,7 +233,8 @@ static int add_watch(struct watches *watches, const struct watch *described)
 		watch_close(watch, watches->epoll, watches->closer);
 	}
 	watches->watches[watches->count] = watch;
-	result = hash_index_add(&watches->index, hash_of(watch->cgroup_id, watch->trigger), watches->count);
+	result =
+		hash_index_add(&watches->index, hash_watch(watch->cgroup_id, watch->trigger), watches->count);
 	if (result < 0) {
 		watch_close(watch, watches->epoll, watches->closer);
 		free_watch(watch);
@@ -371,7 +242,7 @@ static int add_watch(struct watches *watches, const struct watch *described)
 	}
 	watches->count++;
 	watch_room_take(&watches->space, watch->rule, watch->cost, watch->by_user);
-	ask_for(watches, watch, clock_now_ns(watches->clock));
+	watch_grants_ask(&watches->grants, watch, clock_now_ns(watches->clock));
 	return 0;
 }
 
@@ -567,7 +438,7 @@ void watches_prune(struct watches *watches, uint32_t walk, uint64_t now_ns)
 				  !watches_unwatched(watches, watch->rule);
 
 		if (watch->cgroup && (int32_t)(watch->walk - walk) < 0 && !cools_down)
-			let_go(watches, watch);
+			watches_let_go(watches, watch);
 	}
 	watch_room_prune(&watches->space, walk);
 }
@@ -603,7 +474,7 @@ static void let_go_all(struct watches *watches, const struct watch *one)
 		struct watch *watch = watches_find(watches, cgroup_id, &rule->triggers[i]);
 
 		if (watch)
-			let_go(watches, watch);
+			watches_let_go(watches, watch);
 	}
 }
 
@@ -633,7 +504,7 @@ int watches_follow(struct watches *watches, const struct rule_set *rules)
 		if (trigger)
 			watch->trigger = trigger;
 		else
-			let_go(watches, watch);
+			watches_let_go(watches, watch);
 	}
 	kill_watches_follow(&watches->kills, rules);
 	result = watch_room_follow(&watches->space, rules);
@@ -642,44 +513,11 @@ int watches_follow(struct watches *watches, const struct rule_set *rules)
 	if (!result)
 		fit(watches);
 	for (uint32_t i = 0; i < watches->count && result < 0; i++)
-		let_go(watches, watches->watches[i]);
+		watches_let_go(watches, watches->watches[i]);
 	return result;
 }
 
-/* ---- events ---- */
-
-/* Returns false, and closes the watch, if its total cannot be read any more. */
-static bool read_total(struct watches *watches, struct watch *watch, uint64_t *ret_total_us)
-{
-	if (watch_read(watch, ret_total_us) >= 0)
-		return true;
-	let_go(watches, watch);
-	return false;
-}
-
-/* Whether it is time to read the total of the watch at this position. */
-static bool is_due(const struct watches *watches, uint32_t position, uint64_t now_ns)
-{
-	const struct watch *watch = watches->watches[position];
-
-	return watch->mode != TRIGGER_KERNEL || watch->over_reads || watch_is_captured(watch, now_ns) ||
-	       !((position + watches->ticks) % KERNEL_READ_SECONDS);
-}
-
-/*
- * Counts reads, not time: reads are a second apart or more, so a daemon that was held up does not take its own delay for the
- * kernel's.
- */
-static bool kernel_is_late(const struct watch *watch)
-{
-	return watch->over_reads * CLOCK_SECOND_NS > watch->window.window_ns + 2 * KERNEL_LOOK_NS;
-}
-
-/* At most once a window, as the kernel does. */
-static bool may_fire(const struct watch *watch, uint64_t now_ns)
-{
-	return !watch->fired_ns || now_ns - watch->fired_ns >= watch->window.window_ns;
-}
+/* ---- every second ---- */
 
 /* Logs that cgroups were refused since the last line. The pause doubles while that goes on. */
 static void say_refused(struct watches *watches, uint64_t now_ns)
@@ -710,72 +548,10 @@ static void say_refused(struct watches *watches, uint64_t now_ns)
 	line->next_ns = now_ns + line->pause_ns;
 }
 
-static void say_late(struct watches *watches, const struct watch *watch)
+void watches_tick(struct watches *watches, uint64_t now_ns)
 {
-	if (log_allowed(&watches->late_limit, 1))
-		log_warning(
-			"rule %s: the kernel did not report %s.%s of %s in time: another program reads its file all the time, or the kernel's workers get no CPU; bourdond's own reads fire instead",
-			watch->rule->name, psi_resource_names[watch->trigger->resource],
-			psi_kind_names[watch->trigger->kind], watch->cgroup ? watch->cgroup : "the system");
-}
-
-void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, void *user)
-{
-	watches->ticks++;
 	watch_room_tick(&watches->space);
 	say_refused(watches, now_ns);
-	for (uint32_t i = 0; i < watches->count; i++) {
-		struct watch *watch = watches->watches[i];
-		uint64_t total_us, grown_us;
-
-		if (watch->fd < 0 || watch->gone || !is_due(watches, i, now_ns) ||
-		    !read_total(watches, watch, &total_us))
-			continue;
-		grown_us = psi_window_growth(&watch->window, 1, now_ns, total_us);
-		psi_window_add(&watch->window, now_ns, total_us);
-		watch_note_stall(watch, grown_us, now_ns);
-		watch->over_reads = grown_us < watch->trigger->stall_us ? 0 : watch->over_reads + 1;
-		if (!watch->over_reads || (watch->mode == TRIGGER_KERNEL && !kernel_is_late(watch)) ||
-		    !may_fire(watch, now_ns))
-			continue;
-		if (watch->mode == TRIGGER_KERNEL) {
-			watches->late++;
-			say_late(watches, watch);
-		}
-		watch->fired_ns = now_ns;
-		watch->fired_by = TRIGGER_SAMPLED;
-		watch->fired++;
-		fired(user, watch, grown_us);
-	}
-	grant_queue_tick(watches->grants, now_ns);
-	ask(watches, now_ns);
-}
-
-void watches_event(struct watches *watches, struct watch *watch, uint32_t events, uint64_t now_ns,
-		   watch_fired fired, void *user)
-{
-	uint64_t total_us, grown_us;
-
-	if (events & EPOLLERR)
-		let_go(watches, watch);
-	watch->over_reads = 0;
-	if (watch->gone || !read_total(watches, watch, &total_us))
-		return;
-	/*
-	 * The kernel checks an unprivileged trigger every 2 s only, so the window that crossed the threshold
-	 * may have ended before this event: compare the most that two windows can have grown. The kernel may
-	 * also fire once when a trigger is armed, without any stall: that event is spurious.
-	 */
-	if (psi_window_growth_most(&watch->window, 2, now_ns, total_us) < watch->trigger->stall_us) {
-		watches->spurious++;
-		return;
-	}
-	grown_us = psi_window_growth(&watch->window, 1, now_ns, total_us);
-	psi_window_add(&watch->window, now_ns, total_us);
-	watch_note_stall(watch, grown_us, now_ns);
-	if (!may_fire(watch, now_ns))
-		return; /* it is late: a read has fired */
-	watch->fired_by = TRIGGER_KERNEL;
-	watch->fired++;
-	fired(user, watch, grown_us > watch->trigger->stall_us ? grown_us : watch->trigger->stall_us);
+	grant_queue_tick(watches->grants.queue, now_ns);
+	ask_for_triggers(watches, now_ns);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * watches.h owns all watches: one for each trigger of a rule and each cgroup that has a target of that rule,
- * or for the whole system. It opens them, upgrades them to kernel triggers, applies a reload, and closes
- * them.
+ * or for the whole system. It opens them, applies a reload, and closes them. watch_events.h reads them. On the draining thread.
  *
  * Room: pressure and kills that rules wait for. The draining thread; closer.c has a thread of its own,
  * because closing a trigger can wait.
@@ -12,14 +11,9 @@
 
 #include "common/base/clock.h"
 #include "common/base/hash_index.h"
-#include "common/system/log.h"
-#include "consumer/watch/grant_queue.h"
 #include "consumer/watch/kill_watches.h"
-#include "consumer/watch/watch.h"
+#include "consumer/watch/watch_grants.h"
 #include "consumer/watch/watch_room.h"
-
-/* Called for each watch that fired; `observed_us` is the stall in the window that ends now. */
-typedef void (*watch_fired)(void *user, struct watch *watch, uint64_t observed_us);
 
 /* Returns the path of a cgroup below the mount, or NULL if it is not known. */
 typedef const char *(*watch_path_of)(void *user, uint64_t cgroup_id);
@@ -44,19 +38,16 @@ struct watches {
 	const struct clock *clock;
 	int epoll; /* contains the descriptors with kernel triggers */
 	const char *mount;
-	uint64_t root_id; /* id of the root cgroup, whose pressure files are those of the whole system */
 	struct closer *closer;
-	struct grant_queue *grants;
+	struct watch_grants grants;
 	struct watch_room space;
-	uint32_t privileged; /* kernel triggers that need CAP_SYS_RESOURCE */
-	uint32_t asked;      /* position of the next watch that asks for a grant */
+	uint32_t asked; /* position of the next watch that asks for a grant */
 	uint32_t ticks;
 	bool any_gone;
-	uint64_t spurious; /* events of kernel triggers without enough stall */
-	uint64_t late;     /* kernel triggers that a read had to replace */
-	uint64_t granted, refused;
+	uint64_t spurious;                  /* events of kernel triggers without enough stall */
+	uint64_t late;                      /* kernel triggers that a read had to replace */
 	uint64_t unwatched, unwatched_said; /* cgroups that found no room: so far, and at the last line */
-	struct log_limit refusal_limit, late_limit;
+	struct log_limit late_limit;
 	struct watch_line failed_line, unwatched_line;
 };
 
@@ -78,6 +69,9 @@ void watches_answer(struct watches *watches, struct grant_call *call, uint64_t n
 
 /* The watch of a trigger of the rules in force on this cgroup, or on the whole system (0); or NULL. */
 struct watch *watches_find(const struct watches *watches, uint64_t cgroup_id, const struct trigger *trigger);
+
+/* Closes a watch, which watches_sweep() frees. */
+void watches_let_go(struct watches *watches, struct watch *watch);
 
 /* The number of watches, without the closed ones that watches_sweep() will free. */
 uint32_t watches_live(const struct watches *watches);
@@ -111,23 +105,13 @@ void watches_prune(struct watches *watches, uint32_t walk, uint64_t now_ns);
  */
 int watches_follow(struct watches *watches, const struct rule_set *rules);
 
-/* Writes why a watch is read once a second, or not at all; "" if it has its kernel trigger. */
-void watches_explain(const struct watches *watches, const struct watch *watch, char *into, size_t bytes);
-
-/*
- * Call it once a second: reads totals, and calls back for each sampled watch above its threshold, and for those whose kernel
- * trigger should have fired and did not.
- */
-void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, void *user);
+/* Call it once a second: asks bourdon-grant for triggers, and logs that cgroups found no room. */
+void watches_tick(struct watches *watches, uint64_t now_ns);
 
 /*
  * Frees the closed watches. Call it between two batches of events only: a batch may still name a watch that
  * an earlier event or a tick closed.
  */
 void watches_sweep(struct watches *watches);
-
-/* Call it when epoll reports an event of this watch's kernel trigger. */
-void watches_event(struct watches *watches, struct watch *watch, uint32_t events, uint64_t now_ns,
-		   watch_fired fired, void *user);
 
 #endif

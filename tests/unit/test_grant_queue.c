@@ -29,11 +29,10 @@ struct fixture {
 	char refusal[GRANT_ANSWER_BYTES_MAX];
 };
 
-static void on_answer(void *user, void *asker, int fd, const char *refusal, uint64_t now_ns)
+static void on_answer(void *user, void *asker, int fd, const char *refusal)
 {
 	struct fixture *fixture = user;
 
-	(void)now_ns;
 	ck_assert_ptr_eq(asker, fixture);
 	fixture->answers++;
 	fixture->answer = fd < 0 ? fd : 0;

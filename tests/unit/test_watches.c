@@ -7,7 +7,7 @@
  */
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
-#include "consumer/watch/watches.h"
+#include "consumer/watch/watch_events.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
@@ -133,18 +133,18 @@ START_TEST(a_reload_within_a_batch)
 	for (size_t i = 0; i < before.count; i++)
 		ck_assert_int_eq(watches_add(&fixture.watches, &before.rules[i], 42, "/g", 1), 0);
 	ck_assert_uint_eq(fixture.watches.count, 2);
-	ck_assert_uint_eq(fixture.watches.privileged, 2); /* both wait for bourdon-grant */
+	ck_assert_uint_eq(fixture.watches.grants.privileged, 2); /* both wait for bourdon-grant */
 
 	ck_assert_int_eq(watches_follow(&fixture.watches, &after), 0);
-	ck_assert_uint_eq(fixture.watches.privileged, 1);
+	ck_assert_uint_eq(fixture.watches.grants.privileged, 1);
 	munmap(before.rules, bytes);
 
 	refuse(&fixture); /* the call of the removed watch */
-	ck_assert_uint_eq(fixture.watches.refused, 0);
+	ck_assert_uint_eq(fixture.watches.grants.refused, 0);
 	refuse(&fixture); /* the call of the watch that is left */
-	ck_assert_uint_eq(fixture.watches.refused, 1);
-	ck_assert_uint_eq(fixture.watches.privileged, 0);
-	watches_tick(&fixture.watches, clock_monotonic_ns(), NULL, NULL);
+	ck_assert_uint_eq(fixture.watches.grants.refused, 1);
+	ck_assert_uint_eq(fixture.watches.grants.privileged, 0);
+	watches_tick(&fixture.watches, clock_monotonic_ns());
 	watches_sweep(&fixture.watches);
 	ck_assert_uint_eq(fixture.watches.count, 1);
 	ck_assert_ptr_eq(fixture.watches.watches[0]->rule, &after.rules[0]);
@@ -185,7 +185,7 @@ START_TEST(watches_of_vanished_cgroups_are_removed)
 	watches_prune(&fixture.watches, 2, cool_ns);
 	watches_sweep(&fixture.watches);
 	ck_assert_uint_eq(fixture.watches.count, 0);
-	ck_assert_uint_eq(fixture.watches.privileged, 0);
+	ck_assert_uint_eq(fixture.watches.grants.privileged, 0);
 	close_fixture(&fixture);
 	rules_free(&rules);
 }
@@ -255,7 +255,7 @@ START_TEST(a_rule_has_its_limit_and_refused_cgroups_are_counted_once)
 	ck_assert_uint_eq(fixture.watches.unwatched, 6);
 	saved = log_divert();
 	for (int i = 0; i < 10; i++) { /* ten ticks within a second */
-		watches_tick(&fixture.watches, now_ns + (uint64_t)i * 90000000, NULL, NULL);
+		watches_tick(&fixture.watches, now_ns + (uint64_t)i * 90000000);
 		add_cgroups(&fixture, rules.rules, 11 + (uint64_t)i, 11 + (uint64_t)i, 2);
 	}
 	said = log_diverted(saved);
@@ -396,7 +396,7 @@ START_TEST(the_work_of_a_second_is_bounded)
 		ck_assert_uint_eq(watches_unwatched(&fixture.watches, rules.rules), 0);
 		ck_assert_int_lt(seconds, 5);
 		before = fixture.watches.count;
-		watches_tick(&fixture.watches, now_ns, NULL, NULL);
+		watches_tick(&fixture.watches, now_ns);
 		watches_retry(&fixture.watches, path_of, NULL);
 	}
 	ck_assert_uint_eq(fixture.watches.space.unwatched_count, 0);
@@ -688,7 +688,8 @@ static void a_second_of(struct fixture *fixture, uint64_t stalled_us, uint64_t *
 	*now_ns += SECOND;
 	ck_assert_int_ge(asprintf(&text, "some avg10=0.00 avg60=0.00 avg300=0.00 total=%lu\n", total_us), 0);
 	file_put(path, text, strlen(text));
-	watches_tick(&fixture->watches, *now_ns, note_firing, firings);
+	watches_tick(&fixture->watches, *now_ns);
+	watch_events_tick(&fixture->watches, *now_ns, note_firing, firings);
 }
 
 /* A rule on io of 100 ms in 2 s, with a trigger of the kernel that the test fires. */
@@ -719,7 +720,7 @@ START_TEST(a_kernel_trigger_that_does_not_come_is_replaced_by_reads)
 	ck_assert_int_eq(firings.by, TRIGGER_SAMPLED);
 	ck_assert_uint_eq(fixture.watches.late, 1);
 	/* the event comes after all */
-	watches_event(&fixture.watches, watch, EPOLLPRI, now_ns + SECOND / 2, note_firing, &firings);
+	watch_events_handle(&fixture.watches, watch, EPOLLPRI, now_ns + SECOND / 2, note_firing, &firings);
 	ck_assert_uint_eq(firings.count, 1);
 	said = log_diverted(saved);
 	ck_assert_uint_eq(lines_of(said, "rule pool: the kernel did not report io.some of /g in time"), 1);
@@ -727,8 +728,8 @@ START_TEST(a_kernel_trigger_that_does_not_come_is_replaced_by_reads)
 	for (int i = 0; i < 20; i++) {
 		a_second_of(&fixture, 500000, &now_ns, &firings);
 		if (i % 4 == 3)
-			watches_event(&fixture.watches, watch, EPOLLPRI, now_ns + SECOND / 2, note_firing,
-				      &firings);
+			watch_events_handle(&fixture.watches, watch, EPOLLPRI, now_ns + SECOND / 2,
+					    note_firing, &firings);
 	}
 	ck_assert_uint_eq(firings.count, 6);
 	ck_assert_int_eq(firings.by, TRIGGER_KERNEL);
