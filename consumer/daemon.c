@@ -2,76 +2,18 @@
 #include "consumer/daemon.h"
 
 #include "common/base/cleanup.h"
-#include "common/base/clock.h"
 #include "common/base/shared_text.h"
-#include "common/protocol/counters.h"
 #include "common/protocol/live_line.h"
 #include "common/system/log.h"
-#include "common/text/plural.h"
-#include "consumer/activity_looker.h"
-#include "consumer/baseline.h"
-#include "consumer/capture/coverage.h"
-#include "consumer/control.h"
+#include "consumer/daemon_follow.h"
 #include "consumer/descriptors.h"
-#include "consumer/host/patterns.h"
 #include "consumer/kill_trigger.h"
-#include "consumer/live.h"
-#include "consumer/ondemand.h"
 #include "consumer/pressure_trigger.h"
-#include "consumer/process/event_loop.h"
-#include "consumer/recorder.h"
-#include "consumer/reload.h"
 #include "consumer/status.h"
-#include "consumer/tracking.h"
 #include "consumer/watch/watch_events.h"
 
 #include <signal.h>
 #include <string.h>
-
-/* Exit after 30 s without a capture, at most 10 min after the spawner died. */
-#define NO_SPAWNER_QUIET_NS (30 * CLOCK_SECOND_NS)
-#define NO_SPAWNER_NS (600 * CLOCK_SECOND_NS)
-
-/* A storm of processes wakes the daemon no more often than so many times in each such time. */
-#define EVENTS_WAKE_UPS 8U
-#define EVENTS_REST_NS (CLOCK_SECOND_NS / 100)
-
-struct daemon {
-	const struct clock *clock;
-	const struct settings *where;
-	const struct kernel_objects *kernel;
-	struct own_counters *own_counters;
-	const struct confinement *confinement;
-	struct notify *notify;
-	int spawner_socket;
-	struct worker *worker;
-	struct cgroups *cgroups;
-	struct coverage *coverage;
-	struct closer *closer;
-	const struct own_usage *own_usage;
-	struct control_socket *control;
-	struct reload reload;
-	struct tracking tracking;
-	struct watches watches;
-	uint32_t watch_descriptors; /* how many watches may take */
-	struct recorder recorder;
-	struct activity_looker activity;
-	struct baselines baselines;
-	struct ondemand ondemand;
-	struct live live;
-	uint64_t started_ns;
-	uint64_t second_due_ns; /* of the next tick() */
-	uint64_t
-		woken_ns; /* when process events woke the daemon, and how many times in EVENTS_REST_NS since then */
-	uint32_t wake_ups;
-	uint64_t events_due_ns; /* when they may do so again; 0: they may */
-	struct event_loop loop;
-	struct event_source spawner_source, processes_source, config_source, reload_source, stored_source;
-	uint64_t spawner_gone_ns; /* when the spawner died; 0: it lives */
-	uint64_t captured_ns;     /* when a capture was last under way since then */
-	bool ended;
-	int status; /* the exit status */
-};
 
 /* ---- captures ---- */
 
@@ -113,111 +55,6 @@ static void fire_kills(struct daemon *daemon)
 	kills_free(&kills);
 }
 
-/* ---- the configuration ---- */
-
-static int publish(const struct daemon *daemon, const struct configuration *configuration)
-{
-	int result = patterns_publish(daemon->kernel, &configuration->rules);
-
-	if (result < 0)
-		log_error("cannot write the comm patterns of the rules to the kernel: %s",
-			  result == -ENOSPC ? "there are more patterns than its trie holds"
-					    : strerror(-result));
-	return result;
-}
-
-static struct watch_limits watch_limits(const struct daemon *daemon, const struct settings *settings)
-{
-	return (struct watch_limits){ .total = settings->watches_max,
-				      .per_rule = settings->rule_watches_max,
-				      .descriptors = daemon->watch_descriptors,
-				      .privileged = settings->short_windows_max };
-}
-
-static void follow_watches(struct daemon *daemon, const struct configuration *configuration)
-{
-	const struct watch_limits limits = watch_limits(daemon, &configuration->settings);
-
-	watches_limit(&daemon->watches, &limits);
-	if (watches_follow(&daemon->watches, &configuration->rules) < 0)
-		log_warning("out of memory: all watches are closed; the next reload opens them again");
-	if (limits.descriptors < limits.total)
-		log_info("[triggers] watches = %u: RLIMIT_NOFILE leaves descriptors for %u", limits.total,
-			 limits.descriptors);
-}
-
-static void follow_rules(struct daemon *daemon, const struct configuration *configuration)
-{
-	tracking_follow(&daemon->tracking, &configuration->rules);
-	recorder_follow(&daemon->recorder, configuration);
-	activity_looker_set_interval(&daemon->activity, configuration->settings.activity_ns);
-	if (baselines_follow(&daemon->baselines, configuration, clock_now_ns(daemon->clock)) < 0)
-		log_warning("out of memory: there are no baselines until the next reload");
-}
-
-/*
- * The callback reload_actions.follow. One store makes the other pattern trie live; from then on events of the
- * old patterns are stale. Watches whose triggers did not change stay open. Captures that are under way finish
- * under their old rules.
- */
-static int follow(void *user, const struct configuration *configuration)
-{
-	struct daemon *daemon = user;
-	int result = publish(daemon, configuration);
-
-	if (result < 0)
-		return result;
-	follow_watches(daemon, configuration);
-	if (strcmp(configuration->settings.directories, daemon->confinement->directories) != 0)
-		log_warning("[files] directories = '%s' takes effect after a restart of bourdond",
-			    configuration->settings.directories);
-	if (!settings_metrics_reach(daemon->confinement->metrics_file, configuration->settings.metrics_file))
-		log_warning("[metrics] textfile = %s takes effect after a restart of bourdond",
-			    configuration->settings.metrics_file);
-	worker_confirm(daemon->worker, configuration);
-	follow_rules(daemon, configuration);
-	return 0;
-}
-
-static void read_again(void *user, uint64_t now_ns)
-{
-	struct daemon *daemon = user;
-
-	notify_reloading(daemon->notify, now_ns);
-	worker_reload(daemon->worker);
-}
-
-static bool is_used(void *user, const struct configuration *configuration)
-{
-	const struct daemon *daemon = user;
-
-	return recorder_uses(&daemon->recorder, configuration);
-}
-
-/* Reports the state to the service manager. With an `event`, logs it, too. */
-static void say_state(const struct daemon *daemon, const char *event)
-{
-	const struct notify_state state = { .rules = (unsigned int)daemon->reload.in_force->rules.count,
-					    .targets = daemon->tracking.targets.live,
-					    .watches = watches_live(&daemon->watches),
-					    .mistake = daemon->reload.mistake };
-
-	if (event)
-		log_info("%s: %u %s, %u %s, %u %s", event, state.rules, plural(state.rules, "rule", "rules"),
-			 state.targets, plural(state.targets, "target", "targets"), state.watches,
-			 plural(state.watches, "watch", "watches"));
-	notify_ready(daemon->notify, &state);
-}
-
-static void finish_reload(struct daemon *daemon)
-{
-	struct config_errors errors = { 0 };
-	struct configuration *configuration = worker_reload_result(daemon->worker, &errors);
-
-	say_state(daemon, reload_finish(&daemon->reload, configuration, &errors) ? "reloaded" : NULL);
-	reload_when_due(&daemon->reload, clock_now_ns(daemon->clock));
-}
-
 /* ---- the loop ---- */
 
 static void look_at_coverage(struct daemon *daemon)
@@ -246,19 +83,11 @@ static void count_own(struct daemon *daemon)
 	atomic_store(&values[OWN_CGROUPS_UNWATCHED], daemon->watches.unwatched);
 }
 
-/*
- * Only a daemon that starts may fork a spawner, so the daemon ends and the service manager starts it again.
- * Without a spawner captures lack only names, so the daemon first waits for 30 s without a capture: the
- * pressure that killed the spawner may be the pressure that is to be captured.
- */
 static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 {
-	if (!daemon->spawner_gone_ns)
-		return;
-	if (daemon->recorder.active_count || worker_has_captures(daemon->worker))
-		daemon->captured_ns = now_ns;
-	if (now_ns - daemon->captured_ns < NO_SPAWNER_QUIET_NS &&
-	    now_ns - daemon->spawner_gone_ns < NO_SPAWNER_NS)
+	bool capturing = daemon->recorder.active_count || worker_has_captures(daemon->store);
+
+	if (!spawner_end_is_due(&daemon->spawner_end, capturing, now_ns))
 		return;
 	log_warning(
 		"ending: the spawner died, and without it captures have no function names; the next start forks a new one");
@@ -266,41 +95,10 @@ static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 	daemon->ended = true;
 }
 
-static void on_spawner_end(struct daemon *daemon, uint64_t now_ns)
-{
-	event_loop_remove(&daemon->loop, daemon->spawner_socket);
-	log_warning("the spawner died: captures have no function names until bourdond is restarted");
-	daemon->spawner_gone_ns = daemon->captured_ns = now_ns;
-}
-
 /* The watch_path_of callback. */
 static const char *path_of_cgroup(void *user, uint64_t cgroup_id)
 {
 	return cgroups_path(user, cgroup_id);
-}
-
-/* Events that come one after the other are consumed together. */
-static void on_process_events(struct daemon *daemon, uint64_t now_ns)
-{
-	tracking_consume(&daemon->tracking);
-	if (now_ns - daemon->woken_ns >= EVENTS_REST_NS) {
-		daemon->woken_ns = now_ns;
-		daemon->wake_ups = 0;
-	}
-	if (++daemon->wake_ups < EVENTS_WAKE_UPS)
-		return;
-	event_loop_remove(&daemon->loop, process_events_fd(daemon->tracking.events));
-	daemon->events_due_ns = now_ns + EVENTS_REST_NS;
-}
-
-static void await_process_events(struct daemon *daemon, uint64_t now_ns)
-{
-	if (!clock_is_due(daemon->events_due_ns, now_ns))
-		return;
-	daemon->events_due_ns = event_loop_add(&daemon->loop, process_events_fd(daemon->tracking.events),
-					       EPOLLIN, &daemon->processes_source) < 0
-					? now_ns + CLOCK_SECOND_NS
-					: 0;
 }
 
 /* Runs once a second. The heartbeat comes first. */
@@ -358,10 +156,13 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		on_pins_changed(daemon);
 		break;
 	case SOURCE_SPAWNER:
-		on_spawner_end(daemon, now_ns);
+		event_loop_remove(&daemon->loop, daemon->spawner_socket);
+		spawner_end_note(&daemon->spawner_end, now_ns);
 		break;
 	case SOURCE_PROCESSES:
-		on_process_events(daemon, now_ns);
+		tracking_consume(&daemon->tracking);
+		event_rest_note(&daemon->events_rest, &daemon->loop,
+				process_events_fd(daemon->tracking.events), now_ns);
 		break;
 	case SOURCE_WATCH:
 		watch_events_handle(&daemon->watches, (struct watch *)source, event->events, now_ns, on_fired,
@@ -374,7 +175,7 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		reload_read_changes(&daemon->reload, now_ns);
 		break;
 	case SOURCE_RELOAD:
-		finish_reload(daemon);
+		daemon_finish_reload(daemon);
 		break;
 	case SOURCE_CONTROL:
 		control_accept(daemon->control, now_ns);
@@ -402,7 +203,8 @@ static void do_due(struct daemon *daemon)
 		recorder_pace(&daemon->recorder, now_ns);
 		ondemand_pace(&daemon->ondemand, now_ns);
 	}
-	await_process_events(daemon, now_ns);
+	event_rest_end(&daemon->events_rest, &daemon->loop, process_events_fd(daemon->tracking.events),
+		       &daemon->processes_source, now_ns);
 	recorder_look(&daemon->recorder);
 	activity_looker_look(&daemon->activity);
 }
@@ -411,7 +213,7 @@ uint64_t daemon_due_ns(const struct daemon *daemon)
 {
 	uint64_t due_ns = clock_sooner(daemon->second_due_ns, daemon->activity.due_ns);
 
-	due_ns = clock_sooner(due_ns, daemon->events_due_ns);
+	due_ns = clock_sooner(due_ns, daemon->events_rest.due_ns);
 	return clock_sooner(due_ns, recorder_due_ns(&daemon->recorder));
 }
 
@@ -422,7 +224,6 @@ bool daemon_has_ended(const struct daemon *daemon)
 
 int daemon_begin(struct daemon *daemon, struct worker *worker)
 {
-	const struct configuration *configuration = daemon->reload.in_force;
 	int result;
 
 	daemon->worker = worker;
@@ -440,13 +241,7 @@ int daemon_begin(struct daemon *daemon, struct worker *worker)
 	ondemand_start(&daemon->ondemand, daemon->control, daemon->worker);
 	live_start(&daemon->live, daemon->control, daemon->worker);
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, daemon->started_ns, __ATOMIC_RELEASE);
-	result = publish(daemon, configuration);
-	if (result < 0)
-		return result;
-	follow_watches(daemon, configuration);
-	follow_rules(daemon, configuration);
-	say_state(daemon, "ready");
-	return 0;
+	return daemon_follow_first(daemon);
 }
 
 bool daemon_turn(struct daemon *daemon, uint64_t patience_ns)
@@ -600,7 +395,6 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 		struct configuration *configuration)
 {
 	struct daemon *daemon = calloc(1, sizeof(*daemon));
-	const struct reload_actions actions = { read_again, follow, is_used, daemon };
 	const struct kernel_objects *kernel = settings->kernel;
 	const struct watch_limits limits = { 0 }; /* until follow_watches() */
 	int result;
@@ -622,7 +416,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 				   .config_source = { SOURCE_CONFIG },
 				   .reload_source = { SOURCE_RELOAD },
 				   .stored_source = { SOURCE_STORED } };
-	reload_init(&daemon->reload, &actions, configuration, settings->own_counters);
+	daemon_follow_init(daemon, configuration);
 	result = event_loop_open(&daemon->loop, settings->where->pin_dir);
 	if (!result)
 		result = cgroups_open(&daemon->cgroups, settings->cgroup_mount,
