@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct hash_slot {
 	uint32_t hash;     /* full hash: growing needs no rehash, and most mismatches show here */
@@ -21,6 +22,34 @@ uint32_t hash_index_find(const struct hash_index *index, uint32_t hash, hash_equ
 		if (slot->hash == hash && equal(user, slot->position - 1))
 			return slot->position - 1;
 	}
+}
+
+static const void *key_at(struct hash_keys keys, uint32_t position)
+{
+	const char *place = (const char *)keys.elements + position * keys.element_bytes, *element = place;
+
+	if (keys.of_pointers)
+		memcpy(&element, place, sizeof(element));
+	return element + keys.key_at;
+}
+
+struct wanted_key {
+	struct hash_keys keys;
+	const void *key;
+};
+
+static bool has_key(const void *user, uint32_t position)
+{
+	const struct wanted_key *wanted = user;
+
+	return !memcmp(key_at(wanted->keys, position), wanted->key, wanted->keys.key_bytes);
+}
+
+uint32_t hash_index_find_key(const struct hash_index *index, struct hash_keys keys, const void *key)
+{
+	const struct wanted_key wanted = { keys, key };
+
+	return hash_index_find(index, hash_bytes(key, keys.key_bytes), has_key, &wanted);
 }
 
 static void place(struct hash_index *index, struct hash_slot slot)
@@ -51,6 +80,11 @@ int hash_index_add(struct hash_index *index, uint32_t hash, uint32_t position)
 	place(index, (struct hash_slot){ hash, position + 1 });
 	index->count++;
 	return 0;
+}
+
+int hash_index_add_key(struct hash_index *index, struct hash_keys keys, uint32_t position)
+{
+	return hash_index_add(index, hash_bytes(key_at(keys, position), keys.key_bytes), position);
 }
 
 /* Moves later elements back into the gap, so that no search stops too early. */

@@ -23,7 +23,30 @@ struct hash_index {
 /* Returns true if the element at `position` is the wanted one. */
 typedef bool (*hash_equal)(const void *user, uint32_t position);
 
-/* Returns the position of the element, or HASH_INDEX_NONE. */
+/*
+ * Where the keys of an array's elements are: in one member, which is the same size in all and has no padding. HASH_KEYS() describes an
+ * array of structures, HASH_KEYS_OF() one of pointers to them.
+ */
+struct hash_keys {
+	const void *elements;
+	size_t element_bytes, key_at, key_bytes;
+	bool of_pointers;
+};
+
+#define HASH_KEYS(array, member)                                                                             \
+	((struct hash_keys){ (array), sizeof(*(array)), offsetof(__typeof__(*(array)), member),              \
+			     sizeof((array)->member), false })
+#define HASH_KEYS_OF(array, member)                                                                          \
+	((struct hash_keys){ (array), sizeof(*(array)), offsetof(__typeof__(**(array)), member),             \
+			     sizeof((*(array))->member), true })
+
+/* Returns the position of the element with this key, or HASH_INDEX_NONE. */
+uint32_t hash_index_find_key(const struct hash_index *index, struct hash_keys keys, const void *key);
+
+/* Adds the element at this position, whose key is set and not in the table. Returns 0 or -ENOMEM. */
+int hash_index_add_key(struct hash_index *index, struct hash_keys keys, uint32_t position);
+
+/* Returns the position of the element with this hash that `equal` returns true for, or HASH_INDEX_NONE. */
 uint32_t hash_index_find(const struct hash_index *index, uint32_t hash, hash_equal equal, const void *user);
 
 /* Adds a position that is not in the table. Returns 0 or -ENOMEM. */

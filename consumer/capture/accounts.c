@@ -178,55 +178,28 @@ int accounts_add_victim(struct accounts_reading *reading, uint32_t id, const str
 	for (uint32_t i = 0; i < ACCOUNTS; i++)
 		victim->ns[i] += accounts_slots_ns(sums->slots[i], reading->bits, reading->from_ns,
 						   reading->to_ns, reading->now_ns);
-	if (array_make_room(reading->read, reading->read_count, reading->read_room, 1U) ||
-	    hash_index_add(&reading->ids, hash_bytes(&id, sizeof(id)), reading->read_count))
+	if (array_make_room(reading->read, reading->read_count, reading->read_room, 1U))
 		return -ENOMEM;
-	reading->read[reading->read_count++] = (struct accounts_id){ id, position };
-	return 0;
+	reading->read[reading->read_count] = (struct accounts_id){ id, position };
+	return hash_index_add_key(&reading->ids, HASH_KEYS(reading->read, id), reading->read_count++);
 }
 
-struct wanted_id {
-	const struct accounts_reading *reading;
-	uint32_t id;
-};
-
-static bool is_id(const void *user, uint32_t position)
-{
-	const struct wanted_id *wanted = user;
-
-	return wanted->reading->read[position].id == wanted->id;
-}
-
-struct wanted_party {
-	const struct accounts *accounts;
-	uint32_t victim;
-	struct blame_key key;
-};
-
-static bool is_party(const void *user, uint32_t position)
-{
-	const struct wanted_party *wanted = user;
-	const struct account_party *there = &wanted->accounts->parties[position];
-
-	return there->victim == wanted->victim && !memcmp(&there->key, &wanted->key, sizeof(wanted->key));
-}
-
-static int find_party(struct accounts *accounts, uint32_t victim, const struct blame_key *key,
+static int find_party(struct accounts *accounts, const struct blame_key *key,
 		      struct account_party **ret_party)
 {
-	const struct wanted_party wanted = { accounts, victim, *key };
-	uint32_t hash = hash_number_and_bytes(victim, key, sizeof(*key)),
-		 found = hash_index_find(&accounts->parties_index, hash, is_party, &wanted);
+	uint32_t found =
+		hash_index_find_key(&accounts->parties_index, HASH_KEYS(accounts->parties, key), key);
 
 	if (found == HASH_INDEX_NONE) {
 		if (accounts->parties_count >= PARTIES_KEPT)
 			return -ENOSPC;
 		found = accounts->parties_count;
-		if (array_make_room(accounts->parties, accounts->parties_count, accounts->parties_room, 1U) ||
-		    hash_index_add(&accounts->parties_index, hash, found))
+		if (array_make_room(accounts->parties, accounts->parties_count, accounts->parties_room, 1U))
 			return -ENOMEM;
-		accounts->parties[accounts->parties_count++] =
-			(struct account_party){ .victim = victim, .key = *key };
+		accounts->parties[found] = (struct account_party){ .key = *key };
+		if (hash_index_add_key(&accounts->parties_index, HASH_KEYS(accounts->parties, key), found))
+			return -ENOMEM;
+		accounts->parties_count++;
 	}
 	*ret_party = &accounts->parties[found];
 	return 0;
@@ -235,7 +208,6 @@ static int find_party(struct accounts *accounts, uint32_t victim, const struct b
 int accounts_add_blame(struct accounts_reading *reading, const struct blame_key *key,
 		       const struct blame_sums *sums)
 {
-	const struct wanted_id wanted = { reading, key->victim };
 	struct blame_key own = {
 		.wait = key->wait, .by = key->by, .then = key->then, .cgroup_id = key->cgroup_id
 	};
@@ -246,12 +218,13 @@ int accounts_add_blame(struct accounts_reading *reading, const struct blame_key 
 
 	if (key->wait >= ACCOUNTS || key->by >= BLAME_KINDS || key->then > ACCOUNTS)
 		return -EBADMSG;
-	found = hash_index_find(&reading->ids, hash_bytes(&key->victim, sizeof(key->victim)), is_id, &wanted);
+	found = hash_index_find_key(&reading->ids, HASH_KEYS(reading->read, id), &key->victim);
 	ns = accounts_slots_ns(sums->slots, reading->bits, reading->from_ns, reading->to_ns, reading->now_ns);
 	if (found == HASH_INDEX_NONE || !ns)
 		return 0;
 	copy_comm(own.comm, key->comm);
-	result = find_party(reading->accounts, reading->read[found].victim, &own, &party);
+	own.victim = reading->read[found].victim;
+	result = find_party(reading->accounts, &own, &party);
 	if (!result)
 		party->ns += ns;
 	return result;
@@ -489,8 +462,8 @@ static void drop_uncovered(struct accounts *accounts)
 	for (uint32_t i = 0; i < accounts->parties_count; i++) {
 		struct account_party party = accounts->parties[i];
 
-		party.victim = places[party.victim];
-		if (party.victim != HASH_INDEX_NONE)
+		party.key.victim = places[party.key.victim];
+		if (party.key.victim != HASH_INDEX_NONE)
 			accounts->parties[parties++] = party;
 	}
 	accounts->victims_count = victims;

@@ -34,8 +34,7 @@ struct account_victim {
 
 /* What the threads of a victim waited for one party. */
 struct account_party {
-	uint32_t victim;            /* position in accounts.victims */
-	struct blame_key key;       /* its member `victim` is 0 */
+	struct blame_key key;       /* its member `victim` is a position in accounts.victims */
 	struct account_place place; /* from accounts_settle() on */
 	uint64_t ns;
 };

@@ -510,7 +510,7 @@ int blame_make(const struct capture *capture, blame_lock_part lock_part, void *u
 	if (!result)
 		result = make_victims(accounts, &rows, of_victim);
 	for (uint32_t i = 0; i < accounts->parties_count && !result; i++) {
-		uint32_t victim = of_victim[accounts->parties[i].victim];
+		uint32_t victim = of_victim[accounts->parties[i].key.victim];
 		struct blame_row row;
 
 		if (victim == UINT32_MAX)

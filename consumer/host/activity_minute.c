@@ -34,18 +34,6 @@ void activity_minute_free(struct activity_minute *minute)
 
 /* ---- cgroups ---- */
 
-struct wanted_cgroup {
-	const struct activity_minute *minute;
-	uint64_t id;
-};
-
-static bool is_cgroup(const void *user, uint32_t position)
-{
-	const struct wanted_cgroup *wanted = user;
-
-	return wanted->minute->cgroups[position].id == wanted->id;
-}
-
 /* A path that cannot be copied stays unknown. */
 static void copy_path(struct activity_minute *minute, struct activity_cgroup *cgroup, struct cgroups *cgroups)
 {
@@ -61,19 +49,19 @@ static void copy_path(struct activity_minute *minute, struct activity_cgroup *cg
 static int find_cgroup(struct activity_minute *minute, uint64_t id, struct cgroups *cgroups,
 		       uint32_t *ret_position)
 {
-	const struct wanted_cgroup wanted = { minute, id };
-	uint32_t hash = hash_bytes(&id, sizeof(id)),
-		 found = hash_index_find(&minute->cgroups_index, hash, is_cgroup, &wanted);
+	uint32_t found = hash_index_find_key(&minute->cgroups_index, HASH_KEYS(minute->cgroups, id), &id);
 	int result = 0;
 
 	if (found == HASH_INDEX_NONE) {
 		found = minute->cgroups_count;
 		result = array_make_room(minute->cgroups, found, minute->cgroups_room, 1U);
-		if (!result)
-			result = hash_index_add(&minute->cgroups_index, hash, found);
 		if (result < 0)
 			return result;
-		minute->cgroups[minute->cgroups_count++] = (struct activity_cgroup){ .id = id };
+		minute->cgroups[found] = (struct activity_cgroup){ .id = id };
+		result = hash_index_add_key(&minute->cgroups_index, HASH_KEYS(minute->cgroups, id), found);
+		if (result < 0)
+			return result;
+		minute->cgroups_count++;
 		copy_path(minute, &minute->cgroups[found], cgroups);
 	}
 	*ret_position = found;
@@ -82,36 +70,23 @@ static int find_cgroup(struct activity_minute *minute, uint64_t id, struct cgrou
 
 /* ---- rows ---- */
 
-struct wanted_row {
-	const struct activity_minute *minute;
-	const struct activity_key *key;
-};
-
-static bool is_row(const void *user, uint32_t position)
-{
-	const struct wanted_row *wanted = user;
-
-	return !memcmp(&wanted->minute->rows[position].key, wanted->key, sizeof(*wanted->key));
-}
-
 /* Returns NULL if there is no room for another row. */
 static struct activity_row *find_row(struct activity_minute *minute, const struct activity_key *key,
 				     struct cgroups *cgroups)
 {
-	const struct wanted_row wanted = { minute, key };
-	uint32_t hash = hash_bytes(key, sizeof(*key)),
-		 found = hash_index_find(&minute->rows_index, hash, is_row, &wanted);
+	uint32_t found = hash_index_find_key(&minute->rows_index, HASH_KEYS(minute->rows, key), key);
 	struct activity_row row = { .key = *key, .look = minute->looks - 1 };
 
 	if (found != HASH_INDEX_NONE)
 		return &minute->rows[found];
 	found = minute->rows_count;
 	if (found == ACTIVITY_ROWS_MAX || find_cgroup(minute, key->cgroup_id, cgroups, &row.cgroup) < 0 ||
-	    array_make_room(minute->rows, found, minute->rows_room, 1U) < 0 ||
-	    hash_index_add(&minute->rows_index, hash, found) < 0)
+	    array_make_room(minute->rows, found, minute->rows_room, 1U) < 0)
 		return NULL;
-	minute->rows[minute->rows_count++] = row;
-	return &minute->rows[found];
+	minute->rows[found] = row;
+	if (hash_index_add_key(&minute->rows_index, HASH_KEYS(minute->rows, key), found) < 0)
+		return NULL;
+	return &minute->rows[minute->rows_count++];
 }
 
 /* ---- changes ---- */

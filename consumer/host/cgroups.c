@@ -50,31 +50,16 @@ static uint64_t cost_of(const struct entry *entry)
 	return CGROUPS_ENTRY_BYTES + entry->bytes + 1UL;
 }
 
-struct wanted {
-	const struct cgroups *cgroups;
-	uint64_t id;
-};
-
-static bool is_entry(const void *user, uint32_t position)
-{
-	const struct wanted *wanted = user;
-
-	return wanted->cgroups->entries[position].id == wanted->id;
-}
-
 static struct entry *find(const struct cgroups *cgroups, uint64_t id)
 {
-	struct wanted wanted = { cgroups, id };
-	uint32_t found = hash_index_find(&cgroups->index, hash_bytes(&id, sizeof(id)), is_entry, &wanted);
+	uint32_t found = hash_index_find_key(&cgroups->index, HASH_KEYS(cgroups->entries, id), &id);
 
 	return found == HASH_INDEX_NONE ? NULL : &cgroups->entries[found];
 }
 
 static int index_entry(struct cgroups *cgroups, uint32_t position)
 {
-	uint64_t id = cgroups->entries[position].id;
-
-	return hash_index_add(&cgroups->index, hash_bytes(&id, sizeof(id)), position);
+	return hash_index_add_key(&cgroups->index, HASH_KEYS(cgroups->entries, id), position);
 }
 
 /* Confirms to the kernel programs that the path is here. If that fails, they tell it again, within a budget. */

@@ -74,18 +74,6 @@ static int64_t hash_of(const uint8_t digest[DIGEST_BYTES])
 
 /* ---- what is remembered ---- */
 
-struct sought_key {
-	const struct activity_keys *keys;
-	const uint8_t *digest;
-};
-
-static bool is_key(const void *user, uint32_t position)
-{
-	const struct sought_key *wanted = user;
-
-	return !memcmp(wanted->keys->keys[position].digest, wanted->digest, DIGEST_BYTES);
-}
-
 /* Without memory the key is not remembered. */
 static void remember(struct activity_keys *keys, const uint8_t digest[DIGEST_BYTES], int64_t key_id)
 {
@@ -94,10 +82,10 @@ static void remember(struct activity_keys *keys, const uint8_t digest[DIGEST_BYT
 	if (keys->count == ACTIVITY_KEYS_REMEMBERED)
 		activity_keys_forget(keys);
 	memcpy(key.digest, digest, DIGEST_BYTES);
-	if (array_make_room(keys->keys, keys->count, keys->room, 1U) < 0 ||
-	    hash_index_add(&keys->index, hash_bytes(digest, DIGEST_BYTES), keys->count) < 0)
+	if (array_make_room(keys->keys, keys->count, keys->room, 1U) < 0)
 		return;
-	keys->keys[keys->count++] = key;
+	keys->keys[keys->count] = key;
+	keys->count += !hash_index_add_key(&keys->index, HASH_KEYS(keys->keys, digest), keys->count);
 }
 
 /* ---- the database ---- */
@@ -106,13 +94,12 @@ int activity_keys_find(struct sql *sql, struct activity_keys *keys, const struct
 		       int64_t *ret_key_id)
 {
 	uint8_t digest[DIGEST_BYTES];
-	const struct sought_key wanted = { keys, digest };
 	sqlite3_int64 key_id = 0;
 	uint32_t found;
 	int result;
 
 	digest_of(words, digest);
-	found = hash_index_find(&keys->index, hash_bytes(digest, DIGEST_BYTES), is_key, &wanted);
+	found = hash_index_find_key(&keys->index, HASH_KEYS(keys->keys, digest), digest);
 	if (found != HASH_INDEX_NONE) {
 		*ret_key_id = keys->keys[found].key_id;
 		return 0;

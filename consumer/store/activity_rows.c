@@ -55,7 +55,6 @@ struct naming_functions {
 	uint32_t places_count, places_room;
 	struct hash_index places_index;
 	const char *name; /* that is looked for */
-	int32_t function;
 };
 
 static bool has_name(const void *user, uint32_t position)
@@ -63,13 +62,6 @@ static bool has_name(const void *user, uint32_t position)
 	const struct naming_functions *naming = user;
 
 	return !strcmp(naming->rows->functions[position], naming->name);
-}
-
-static bool is_place(const void *user, uint32_t position)
-{
-	const struct naming_functions *naming = user;
-
-	return naming->places[position].function == naming->function;
 }
 
 static int intern(struct naming_functions *naming, const char *name, uint32_t *ret_id)
@@ -112,25 +104,27 @@ static int name_place(struct naming_functions *naming, int32_t function, uint32_
 /* Stores the id of the function's name; 0: it has none. */
 static int find_function(struct naming_functions *naming, int32_t function, uint32_t *ret_id)
 {
-	uint32_t hash = hash_bytes(&function, sizeof(function)), found;
+	uint32_t found;
 	struct place place = { .function = function };
 	int result;
 
 	*ret_id = 0;
 	if (function == KERNEL_FRAME_UNKNOWN)
 		return 0;
-	naming->function = function;
-	found = hash_index_find(&naming->places_index, hash, is_place, naming);
+	found = hash_index_find_key(&naming->places_index, HASH_KEYS(naming->places, function), &function);
 	if (found == HASH_INDEX_NONE) {
 		found = naming->places_count;
 		result = name_place(naming, function, &place.id);
 		if (!result)
 			result = array_make_room(naming->places, found, naming->places_room, 1U);
-		if (!result)
-			result = hash_index_add(&naming->places_index, hash, found);
 		if (result < 0)
 			return result;
-		naming->places[naming->places_count++] = place;
+		naming->places[found] = place;
+		result =
+			hash_index_add_key(&naming->places_index, HASH_KEYS(naming->places, function), found);
+		if (result < 0)
+			return result;
+		naming->places_count++;
 	}
 	*ret_id = naming->places[found].id;
 	return 0;

@@ -5,6 +5,7 @@
 #include "common/base/hash_index.h"
 #include "common/symbolizer/protocol.h"
 #include "common/text/hexadecimal.h"
+#include "consumer/kept/file_cache.h"
 
 #include <string.h>
 
@@ -12,22 +13,13 @@
 #define FILES_MAX 2048U
 #define SETTLED_MAX 256U /* settled offsets in a file; further ones are looked up again */
 
-/*
- * Includes the change time, which cannot be set: a file that was written and had its mtime restored is
- * noticed.
- */
-struct identity {
-	uint64_t device, inode, bytes;
-	int64_t modified_s, modified_ns, changed_s, changed_ns;
-};
-
 struct settled {
 	int64_t offset;
 	bool is_named;
 };
 
 struct entry {
-	struct identity identity;
+	struct file_key key;
 	char build_id[HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)];
 	bool with_debug_file; /* whether the settled offsets were looked up with the debug file */
 	struct settled *settled;
@@ -40,40 +32,12 @@ struct known_files {
 	struct hash_index index;
 };
 
-static struct identity identify(const struct stat *at)
+static uint32_t find_entry(const struct known_files *files, const struct stat *at)
 {
-	return (struct identity){ .device = at->st_dev,
-				  .inode = at->st_ino,
-				  .bytes = (uint64_t)at->st_size,
-				  .modified_s = at->st_mtim.tv_sec,
-				  .modified_ns = at->st_mtim.tv_nsec,
-				  .changed_s = at->st_ctim.tv_sec,
-				  .changed_ns = at->st_ctim.tv_nsec };
-}
+	const struct file_key key = file_key_of(at, at->st_dev);
 
-struct wanted {
-	const struct known_files *files;
-	struct identity identity;
-};
-
-static bool is_entry(const void *user, uint32_t position)
-{
-	const struct wanted *wanted = user;
-
-	return !memcmp(&wanted->files->entries[position].identity, &wanted->identity,
-		       sizeof(wanted->identity));
-}
-
-static uint32_t hash_of(const struct identity *identity)
-{
-	return hash_bytes(identity, sizeof(*identity));
-}
-
-static uint32_t find(const struct known_files *files, const struct stat *at)
-{
-	struct wanted wanted = { files, identify(at) };
-
-	return hash_index_find(&files->index, hash_of(&wanted.identity), is_entry, &wanted);
+	return files ? hash_index_find_key(&files->index, HASH_KEYS(files->entries, key), &key)
+		     : HASH_INDEX_NONE;
 }
 
 struct known_files *known_files_new(void)
@@ -100,31 +64,31 @@ void known_files_free(struct known_files *files)
 
 const char *known_files_build_id(const struct known_files *files, const struct stat *at)
 {
-	uint32_t found = files ? find(files, at) : HASH_INDEX_NONE;
+	uint32_t found = find_entry(files, at);
 
 	return found == HASH_INDEX_NONE ? NULL : files->entries[found].build_id;
 }
 
 void known_files_add(struct known_files *files, const struct stat *at, const char *build_id)
 {
-	struct entry entry = { .identity = identify(at) };
+	struct entry entry = { .key = file_key_of(at, at->st_dev) };
 
 	if (!files || !*build_id || strlen(build_id) >= sizeof(entry.build_id) ||
-	    find(files, at) != HASH_INDEX_NONE)
+	    find_entry(files, at) != HASH_INDEX_NONE)
 		return;
 	strcpy(entry.build_id, build_id);
 	if (files->count == FILES_MAX)
 		forget_all(files);
-	if (array_make_room(files->entries, files->count, files->room, 1U) ||
-	    hash_index_add(&files->index, hash_of(&entry.identity), files->count))
+	if (array_make_room(files->entries, files->count, files->room, 1U))
 		return;
-	files->entries[files->count++] = entry;
+	files->entries[files->count] = entry;
+	files->count += !hash_index_add_key(&files->index, HASH_KEYS(files->entries, key), files->count);
 }
 
 bool known_files_is_settled(const struct known_files *files, const struct stat *at, bool with_debug_file,
 			    int64_t offset, bool is_named)
 {
-	uint32_t found = files ? find(files, at) : HASH_INDEX_NONE;
+	uint32_t found = find_entry(files, at);
 	const struct entry *entry;
 
 	if (found == HASH_INDEX_NONE)
@@ -139,7 +103,7 @@ bool known_files_is_settled(const struct known_files *files, const struct stat *
 void known_files_settle(struct known_files *files, const struct stat *at, bool with_debug_file,
 			int64_t offset, bool is_named)
 {
-	uint32_t found = files ? find(files, at) : HASH_INDEX_NONE;
+	uint32_t found = find_entry(files, at);
 	struct entry *entry;
 
 	if (found == HASH_INDEX_NONE || known_files_is_settled(files, at, with_debug_file, offset, is_named))

@@ -17,8 +17,8 @@ struct known_files *known_files_new(void);
 void known_files_free(struct known_files *files);
 
 /*
- * Returns the file's build id in hexadecimal, or NULL if unknown. A file whose content or times changed is
- * another file. All of these functions accept NULL for `files` and then know nothing.
+ * Returns the file's build id in hexadecimal, or NULL if unknown. A file whose owner, size or time of
+ * change is another is another file (struct file_key). All of these functions accept NULL for `files` and then know nothing.
  */
 const char *known_files_build_id(const struct known_files *files, const struct stat *at);
 

@@ -92,23 +92,9 @@ static bool find_place(const struct capture *capture, const struct resolved_modu
 /* Stands for all of the file, or of the process's memory. */
 #define EVERYWHERE INT64_MIN
 
-struct wanted {
-	const struct name_cache *cache;
-	const struct place *place;
-};
-
-/* Implements hash_equal. */
-static bool is_place(const void *user, uint32_t position)
-{
-	const struct wanted *wanted = user;
-
-	return !memcmp(&wanted->cache->names[position].place, wanted->place, sizeof(*wanted->place));
-}
-
 static struct remembered *find(const struct name_cache *cache, const struct place *place)
 {
-	const struct wanted wanted = { cache, place };
-	uint32_t found = hash_index_find(&cache->index, hash_bytes(place, sizeof(*place)), is_place, &wanted);
+	uint32_t found = hash_index_find_key(&cache->index, HASH_KEYS(cache->names, place), place);
 
 	return found == HASH_INDEX_NONE ? NULL : &cache->names[found];
 }
@@ -236,10 +222,11 @@ static struct remembered *add(struct name_cache *cache, const struct place *plac
 {
 	if (cache->count == NAMES_MAX || cache->bytes > BYTES_MAX)
 		forget_all(cache);
-	if (array_make_room(cache->names, cache->count, cache->room, 1U) ||
-	    hash_index_add(&cache->index, hash_bytes(place, sizeof(*place)), cache->count))
+	if (array_make_room(cache->names, cache->count, cache->room, 1U))
 		return NULL;
 	cache->names[cache->count] = (struct remembered){ .place = *place };
+	if (hash_index_add_key(&cache->index, HASH_KEYS(cache->names, place), cache->count))
+		return NULL;
 	return &cache->names[cache->count++];
 }
 

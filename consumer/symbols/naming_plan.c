@@ -115,33 +115,19 @@ static void find_owners(const struct capture *capture, const struct resolved *re
 			owners[i] = 0;
 }
 
-struct wanted_user {
-	const struct capture *capture;
-	uint32_t uid;
-};
-
-static bool is_user(const void *user, uint32_t position)
-{
-	const struct wanted_user *wanted = user;
-
-	return wanted->capture->processes[position].uid == wanted->uid;
-}
-
 /* Stores for each process the position of the first process of the same user. */
 static int find_users(const struct capture *capture, uint32_t *users)
 {
+	const struct hash_keys keys = HASH_KEYS(capture->processes, uid);
 	struct hash_index index = { 0 };
 	int result = 0;
 
 	for (uint32_t i = 0; i < capture->processes_count && !result; i++) {
-		struct wanted_user wanted = { capture, capture->processes[i].uid };
-		uint32_t hash = hash_bytes(&wanted.uid, sizeof(wanted.uid));
-
-		users[i] = hash_index_find(&index, hash, is_user, &wanted);
+		users[i] = hash_index_find_key(&index, keys, &capture->processes[i].uid);
 		if (users[i] != HASH_INDEX_NONE)
 			continue;
 		users[i] = i;
-		result = hash_index_add(&index, hash, i);
+		result = hash_index_add_key(&index, keys, i);
 	}
 	hash_index_free(&index);
 	return result;

@@ -8,30 +8,17 @@
 /* A user has up to 65,536 uids in a user namespace; 128 KiB for those with processes of their own suffice. */
 #define USERS_MAX 4096U
 
-struct wanted {
-	const struct user_shares *shares;
-	uint32_t uid;
-};
-
-static bool is_user(const void *user, uint32_t position)
-{
-	const struct wanted *wanted = user;
-
-	return wanted->shares->shares[position].uid == wanted->uid;
-}
-
 struct user_share *user_shares_of(struct user_shares *shares, uint32_t uid)
 {
-	struct wanted wanted = { shares, uid };
-	uint32_t hash = hash_bytes(&uid, sizeof(uid)),
-		 found = hash_index_find(&shares->index, hash, is_user, &wanted);
+	uint32_t found = hash_index_find_key(&shares->index, HASH_KEYS(shares->shares, uid), &uid);
 
 	if (found != HASH_INDEX_NONE)
 		return &shares->shares[found];
-	if (shares->count == USERS_MAX || array_make_room(shares->shares, shares->count, shares->room, 1U) ||
-	    hash_index_add(&shares->index, hash, shares->count))
+	if (shares->count == USERS_MAX || array_make_room(shares->shares, shares->count, shares->room, 1U))
 		return &shares->rest;
 	shares->shares[shares->count] = (struct user_share){ .uid = uid };
+	if (hash_index_add_key(&shares->index, HASH_KEYS(shares->shares, uid), shares->count))
+		return &shares->rest;
 	return &shares->shares[shares->count++];
 }
 

@@ -43,37 +43,22 @@ void unwind_layouts_free(struct unwind_layouts *layouts)
 	free(layouts);
 }
 
-/* A target can try layouts until parts of their digests are alike. */
-static uint32_t hash_of(const struct unwind_layout *layout)
-{
-	return hash_bytes(layout->digest, sizeof(layout->digest));
-}
-
-struct wanted {
-	struct unwind_layout **layouts;
-	const uint8_t *digest;
-};
-
-static bool is_wanted(const void *user, uint32_t position)
-{
-	const struct wanted *wanted = user;
-	const struct unwind_layout *layout = wanted->layouts[position];
-
-	return !memcmp(layout->digest, wanted->digest, sizeof(layout->digest));
-}
-
-static struct unwind_layout *add(struct unwind_layouts *layouts, const struct unwind_layout *described)
+static struct unwind_layout *add_layout(struct unwind_layouts *layouts, const struct unwind_layout *described)
 {
 	struct unwind_layout *layout = malloc(sizeof(*layout));
 
-	if (!layout || array_make_room(layouts->layouts, layouts->layouts_count, layouts->layouts_room, 1U) ||
-	    hash_index_add(&layouts->index, hash_of(described), layouts->layouts_count)) {
-		free(layout);
-		return NULL;
-	}
+	if (!layout || array_make_room(layouts->layouts, layouts->layouts_count, layouts->layouts_room, 1U))
+		goto failed;
 	*layout = *described;
-	layouts->layouts[layouts->layouts_count++] = layout;
+	layouts->layouts[layouts->layouts_count] = layout;
+	if (hash_index_add_key(&layouts->index, HASH_KEYS_OF(layouts->layouts, digest),
+			       layouts->layouts_count))
+		goto failed;
+	layouts->layouts_count++;
 	return layout;
+failed:
+	free(layout);
+	return NULL;
 }
 
 struct unwind_layout *unwind_layouts_acquire(struct unwind_layouts *layouts,
@@ -81,14 +66,13 @@ struct unwind_layout *unwind_layouts_acquire(struct unwind_layouts *layouts,
 					     uint64_t new_most)
 {
 	struct unwind_layout layout = { .count = count, .users = 1 }, *added = NULL;
-	struct wanted wanted = { layouts->layouts, layout.digest };
 	struct sha256_ctx context;
 	uint32_t found;
 
 	sha256_init(&context);
 	sha256_update(&context, count * sizeof(*mappings), (const uint8_t *)mappings);
 	sha256_digest(&context, sizeof(layout.digest), layout.digest);
-	found = hash_index_find(&layouts->index, hash_of(&layout), is_wanted, &wanted);
+	found = hash_index_find_key(&layouts->index, HASH_KEYS_OF(layouts->layouts, digest), layout.digest);
 	if (found != HASH_INDEX_NONE) {
 		layouts->layouts[found]->users++;
 		return layouts->layouts[found];
@@ -99,7 +83,7 @@ struct unwind_layout *unwind_layouts_acquire(struct unwind_layouts *layouts,
 		return NULL;
 	if (!unwind_maps_write_from(&layouts->maps, PIN_UNWIND_MAPS, layout.first, mappings,
 				    sizeof(*mappings), count))
-		added = add(layouts, &layout);
+		added = add_layout(layouts, &layout);
 	if (!added)
 		unit_map_release(&layouts->room, layout.first, count, clock_monotonic_ns());
 	return added;
@@ -123,8 +107,8 @@ void unwind_layouts_sweep(struct unwind_layouts *layouts)
 			/*
 			 * without memory the layout is not indexed, so the same layout may be written twice
 			 */
-			hash_index_add(&layouts->index, hash_of(layout), kept);
-			layouts->layouts[kept++] = layout;
+			layouts->layouts[kept] = layout;
+			hash_index_add_key(&layouts->index, HASH_KEYS_OF(layouts->layouts, digest), kept++);
 			continue;
 		}
 		unit_map_release(&layouts->room, layout->first, layout->count, clock_monotonic_ns());

@@ -588,7 +588,7 @@ START_TEST(those_who_are_not_covered_take_no_place)
 	ck_assert_uint_eq(accounts->victims_count, 1);
 	ck_assert_str_eq(accounts->victims[0].comm, "web");
 	ck_assert_uint_eq(accounts->parties_count, 1);
-	ck_assert_uint_eq(accounts->parties[0].victim, 0);
+	ck_assert_uint_eq(accounts->parties[0].key.victim, 0);
 	fixture_free(&fixture);
 }
 END_TEST

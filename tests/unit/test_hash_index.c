@@ -105,6 +105,37 @@ START_TEST(random_operations_against_an_array)
 }
 END_TEST
 
+struct element {
+	uint8_t other;
+	char key[3]; /* at an odd address */
+	uint64_t behind;
+};
+
+/* Each finds its own: in an array of structures, and in one of pointers to them. */
+START_TEST(elements_are_found_by_their_key)
+{
+	struct element elements[] = { { 1, "ab", 2 }, { 1, "ac", 2 }, { 3, "bb", 4 } }, *pointers[3];
+	struct hash_index index = { 0 }, of_pointers = { 0 };
+
+	ck_assert_uint_eq(hash_index_find_key(&index, HASH_KEYS(elements, key), "ab"), HASH_INDEX_NONE);
+	for (uint32_t i = 0; i < 3; i++) {
+		pointers[i] = &elements[i];
+		ck_assert_int_eq(hash_index_add_key(&index, HASH_KEYS(elements, key), i), 0);
+		ck_assert_int_eq(hash_index_add_key(&of_pointers, HASH_KEYS_OF(pointers, key), i), 0);
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(hash_index_find_key(&index, HASH_KEYS(elements, key), elements[i].key), i);
+		ck_assert_uint_eq(
+			hash_index_find_key(&of_pointers, HASH_KEYS_OF(pointers, key), elements[i].key), i);
+	}
+	ck_assert_uint_eq(hash_index_find_key(&index, HASH_KEYS(elements, key), "bc"), HASH_INDEX_NONE);
+	ck_assert_uint_eq(hash_index_find_key(&of_pointers, HASH_KEYS_OF(pointers, key), "a\0"),
+			  HASH_INDEX_NONE);
+	hash_index_free(&index);
+	hash_index_free(&of_pointers);
+}
+END_TEST
+
 SUITE(hash_index)
 {
 	Suite *suite = suite_create("hash_index");
@@ -112,6 +143,7 @@ SUITE(hash_index)
 
 	tcase_add_test(index, an_empty_index_finds_nothing);
 	tcase_add_loop_test(index, random_operations_against_an_array, 0, 4);
+	tcase_add_test(index, elements_are_found_by_their_key);
 	suite_add_tcase(suite, index);
 	return suite;
 }
