@@ -100,16 +100,10 @@ void table_failures_free(struct table_failures *failures)
 	free(failures);
 }
 
-static bool is_same_file(const struct table_identity *left, const struct table_identity *right)
-{
-	return left->inode == right->inode && left->device_major == right->device_major &&
-	       left->device_minor == right->device_minor;
-}
-
 static struct table_failure *find(struct table_failures *failures, const struct table_identity *file)
 {
 	for (uint32_t i = 0; i < failures->count; i++)
-		if (is_same_file(&failures->list[i].file, file))
+		if (!memcmp(&failures->list[i].file, file, sizeof(*file)))
 			return &failures->list[i];
 	return NULL;
 }

@@ -10,6 +10,7 @@
 #include "common/system/log.h"
 #include "consumer/symbols/user_shares.h"
 #include "consumer/unwind/table_cache.h"
+#include "consumer/unwind/table_failures.h"
 #include "consumer/unwind/table_workers.h"
 #include "consumer/unwind/unwind_space.h"
 
@@ -25,8 +26,7 @@
 enum module_state { MODULE_NEW, MODULE_WAITING, MODULE_READY, MODULE_WITHOUT };
 
 struct unwind_module {
-	uint64_t inode; /* these three are 0: the vDSO */
-	uint32_t device_major, device_minor;
+	struct table_identity identity; /* zeros: the vDSO */
 	enum module_state state;
 	bool no_room;
 	uint64_t retry_ns; /* when to try again; 0: never */

@@ -47,18 +47,6 @@ static void empty(struct unwind_modules *modules, struct unwind_module *module)
 	module->state = MODULE_NEW;
 }
 
-static struct table_identity identity_of(const struct unwind_module *module)
-{
-	return (struct table_identity){ module->inode, module->device_major, module->device_minor };
-}
-
-static void forget_failure(const struct unwind_pass *pass, const struct unwind_module *module)
-{
-	const struct table_identity identity = identity_of(module);
-
-	table_failures_remove(pass->failures, &identity);
-}
-
 /*
  * Process entries may refer to the table until the next pass has written them again, so its room is kept
  * until then.
@@ -94,9 +82,7 @@ static const char *shown_path(const struct mapped_file *file)
 static void show_failure(const struct unwind_pass *pass, const struct unwind_module *module, const char *path,
 			 int error, uint64_t retry_ns)
 {
-	const struct table_identity identity = identity_of(module);
-
-	table_failures_note(pass->failures, path, &identity, error, pass->now_ns, retry_ns);
+	table_failures_note(pass->failures, path, &module->identity, error, pass->now_ns, retry_ns);
 }
 
 static void put_off(struct unwind_module *module, struct unwind_pass *pass, const char *path)
@@ -150,7 +136,7 @@ static void note_result(struct unwind_modules *modules, struct unwind_pass *pass
 		module->state = MODULE_READY;
 		module->made_ns = pass->now_ns;
 		module->uses = 0;
-		forget_failure(pass, module);
+		table_failures_remove(pass->failures, &module->identity);
 		return;
 	}
 	note_failure(modules, pass, module, path, result);
@@ -189,7 +175,7 @@ static int load_kept(struct unwind_modules *modules, struct unwind_module *modul
 	struct unwind_reception *reception;
 	int result;
 
-	if (!module->inode)
+	if (!module->identity.inode)
 		return -ENOENT;
 	reception = unwind_reception_new(modules->space);
 	result = reception ? table_cache_load(modules->cache, &module->file, take_kept, reception) : -ENOENT;
@@ -290,7 +276,7 @@ static void end_one(struct unwind_modules *modules, struct unwind_pass *pass, st
 	modules->deaths += outcome->result == -EPIPE || outcome->result == -EBADMSG;
 	if (outcome->runtime != RUNTIME_NOT_READ)
 		module->runtime = outcome->runtime;
-	if (module->inode && outcome->result != -ENOMEM)
+	if (module->identity.inode && outcome->result != -ENOMEM)
 		file_cache_keep(modules->cache, FILE_CACHE_TABLES, &module->file, module->fd,
 				&outcome->bytes);
 	else
@@ -369,7 +355,8 @@ static void build(struct unwind_modules *modules, struct unwind_pass *pass, stru
 	}
 	result = fd;
 	if (fd >= 0) {
-		module->file = file_key_of(&at, makedev(module->device_major, module->device_minor));
+		module->file = file_key_of(
+			&at, makedev(module->identity.device_major, module->identity.device_minor));
 		result = load_kept(modules, module);
 	}
 	if (result == -ENOENT && fd >= 0)
@@ -380,55 +367,32 @@ static void build(struct unwind_modules *modules, struct unwind_pass *pass, stru
 
 /* ---- all modules ---- */
 
-struct wanted_module {
-	struct unwind_module **modules;
-	struct unwind_module module;
-};
-
-static bool is_wanted(const void *user, uint32_t position)
-{
-	const struct wanted_module *wanted = user;
-	const struct unwind_module *module = wanted->modules[position];
-
-	return module->inode == wanted->module.inode && module->device_major == wanted->module.device_major &&
-	       module->device_minor == wanted->module.device_minor;
-}
-
-static uint32_t hash_of(const struct unwind_module *module)
-{
-	uint64_t identity[2] = { module->inode, (uint64_t)module->device_major << 32 | module->device_minor };
-
-	return hash_bytes(identity, sizeof(identity));
-}
-
-static struct unwind_module *add(struct unwind_modules *modules, const struct unwind_module *described)
-{
-	struct unwind_module *module = malloc(sizeof(*module));
-
-	if (!module || array_make_room(modules->modules, modules->modules_count, modules->modules_room, 1U) ||
-	    hash_index_add(&modules->index, hash_of(described), modules->modules_count)) {
-		free(module);
-		return NULL;
-	}
-	*module = *described;
-	module->fd = -EBADF;
-	modules->modules[modules->modules_count++] = module;
-	return module;
-}
-
 /* Returns NULL without memory. */
-static struct unwind_module *find(struct unwind_modules *modules, const struct mapped_file *file)
+static struct unwind_module *find_module(struct unwind_modules *modules, const struct mapped_file *file)
 {
-	struct wanted_module wanted = { modules->modules, { .state = MODULE_NEW } };
+	struct unwind_module described = { .state = MODULE_NEW, .fd = -EBADF }, *module;
 	uint32_t found;
 
-	if (file) {
-		wanted.module.inode = file->inode;
-		wanted.module.device_major = file->device_major;
-		wanted.module.device_minor = file->device_minor;
-	}
-	found = hash_index_find(&modules->index, hash_of(&wanted.module), is_wanted, &wanted);
-	return found != HASH_INDEX_NONE ? modules->modules[found] : add(modules, &wanted.module);
+	if (file)
+		described.identity =
+			(struct table_identity){ file->inode, file->device_major, file->device_minor };
+	found = hash_index_find_key(&modules->index, HASH_KEYS_OF(modules->modules, identity),
+				    &described.identity);
+	if (found != HASH_INDEX_NONE)
+		return modules->modules[found];
+	module = malloc(sizeof(*module));
+	if (!module || array_make_room(modules->modules, modules->modules_count, modules->modules_room, 1U))
+		goto failed;
+	*module = described;
+	modules->modules[modules->modules_count] = module;
+	if (hash_index_add_key(&modules->index, HASH_KEYS_OF(modules->modules, identity),
+			       modules->modules_count))
+		goto failed;
+	modules->modules_count++;
+	return module;
+failed:
+	free(module);
+	return NULL;
 }
 
 /*
@@ -458,7 +422,7 @@ static void note_owner(struct unwind_module *module, const struct unwind_pass *p
 const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, struct unwind_pass *pass,
 					       const struct mapping *mapping)
 {
-	struct unwind_module *module = find(modules, mapping->file);
+	struct unwind_module *module = find_module(modules, mapping->file);
 
 	if (!module)
 		return NULL;
@@ -492,6 +456,13 @@ const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, s
 	return module->state == MODULE_READY ? &module->place : NULL;
 }
 
+/* Returns false without memory for the index. */
+static bool keep_module(struct unwind_modules *modules, struct unwind_module *module, uint32_t position)
+{
+	modules->modules[position] = module;
+	return !hash_index_add_key(&modules->index, HASH_KEYS_OF(modules->modules, identity), position);
+}
+
 void unwind_modules_sweep(struct unwind_modules *modules, const struct unwind_pass *pass)
 {
 	uint32_t kept = 0;
@@ -502,13 +473,13 @@ void unwind_modules_sweep(struct unwind_modules *modules, const struct unwind_pa
 
 		/* without memory for the index the module is dropped, and built again when it is needed */
 		if ((module->state != MODULE_WAITING && pass->now_ns - module->needed_ns > KEPT_NS) ||
-		    hash_index_add(&modules->index, hash_of(module), kept)) {
+		    !keep_module(modules, module, kept)) {
 			empty(modules, module);
-			forget_failure(pass, module);
+			table_failures_remove(pass->failures, &module->identity);
 			free(module);
 			continue;
 		}
-		modules->modules[kept++] = module;
+		kept++;
 	}
 	modules->modules_count = kept;
 	unwind_space_sweep(modules->space, pass->number);

@@ -150,7 +150,7 @@ static uint32_t list_candidates(struct unwind_modules *modules, const struct unw
 	for (uint32_t i = 0; i < modules->modules_count; i++) {
 		struct unwind_module *module = modules->modules[i];
 
-		if (module->state == MODULE_READY && module->place.chunks_count && module->inode &&
+		if (module->state == MODULE_READY && module->place.chunks_count && module->identity.inode &&
 		    pass->now_ns - module->made_ns >= YOUNG_NS &&
 		    (!is_owned(module) || module->owner == uid ||
 		     user_shares_of(&shares, module->owner)->used[0] > user_shares_of(&shares, uid)->used[0]))
