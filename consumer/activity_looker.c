@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Looks take a hundredth of a CPU on average. What they have not used in ten seconds they may use later. */
-#define SHARE 100
-#define SAVED_NS_MAX ((int64_t)(10 * CLOCK_SECOND_NS / SHARE))
+#define BUDGET_PPM 10000U
+#define BUDGET_SAVED_S 10U
 
 #define MINUTE_NS ((int64_t)(60 * CLOCK_SECOND_NS))
 _Static_assert(60 * CLOCK_SECOND_NS / ACTIVITY_NS_MIN <= ACTIVITY_STEPS_MAX,
@@ -116,11 +116,7 @@ static void follow_wall_clock(struct activity_looker *looker, int64_t at)
 
 static bool may_look(struct activity_looker *looker, uint64_t now_ns)
 {
-	looker->owed_ns -= (int64_t)((now_ns - looker->owed_at_ns) / SHARE);
-	looker->owed_at_ns = now_ns;
-	if (looker->owed_ns < -SAVED_NS_MAX)
-		looker->owed_ns = -SAVED_NS_MAX;
-	if (looker->owed_ns <= 0)
+	if (cpu_budget_has_time(&looker->budget, now_ns))
 		return true;
 	if (!looker->has_warned)
 		log_warning(
@@ -144,7 +140,7 @@ static void look(struct activity_looker *looker)
 		if (log_allowed(&looker->failed_limit, MESSAGES_A_MINUTE))
 			log_warning("cannot look at the activity of threads: %s", strerror(-result));
 	}
-	looker->owed_ns += (int64_t)(clock_spent_ns(looker->clock) - from_ns);
+	cpu_budget_take(&looker->budget, clock_spent_ns(looker->clock) - from_ns);
 }
 
 void activity_looker_look(struct activity_looker *looker)
@@ -170,9 +166,8 @@ void activity_looker_set_interval(struct activity_looker *looker, uint64_t inter
 		return;
 	end_minute(looker);
 	looker->interval_ns = interval_ns;
-	looker->owed_at_ns = clock_now_ns(looker->clock);
-	looker->due_ns = interval_ns ? looker->owed_at_ns : 0;
-	looker->owed_ns = -SAVED_NS_MAX;
+	looker->due_ns = interval_ns ? clock_now_ns(looker->clock) : 0;
+	looker->budget = (struct cpu_budget){ .ppm = BUDGET_PPM, .cpus = 1, .saved_s = BUDGET_SAVED_S };
 	looker->has_warned = false;
 }
 

@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/system/log.h"
 #include "consumer/host/activity_minute.h"
+#include "consumer/process/cpu_budget.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/worker/worker.h"
 
@@ -23,8 +24,7 @@ struct activity_looker {
 	struct activity_counts counts;
 	struct activity_minute *minute; /* NULL: the next step begins one */
 	uint32_t step, steps_max;       /* of the minute: the next one, and how many it may have */
-	int64_t owed_ns;                /* CPU time beyond the share; negative: what may be used */
-	uint64_t owed_at_ns;            /* CLOCK_MONOTONIC at which that was so */
+	struct cpu_budget budget;       /* of looks */
 	bool has_warned;                /* of skipped looks, since the interval was set */
 	struct log_limit failed_limit, lost_limit;
 };

@@ -4,8 +4,8 @@
 #define BOURDON_CONSUMER_SYMBOLS_NAMING_SETTINGS_H
 
 #include "consumer/kept/file_cache.h"
+#include "consumer/process/cpu_budget.h"
 #include "consumer/process/own_counters.h"
-#include "consumer/symbols/cpu_budget.h"
 #include "consumer/symbols/frame_name.h"
 #include "consumer/symbols/known_files.h"
 #include "consumer/symbols/mapped_files.h"

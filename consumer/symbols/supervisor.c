@@ -60,8 +60,9 @@ static int request(struct supervisor *symbolizers)
 	if (symbolizers->deaths == DEATHS_MAX || now_ns >= symbolizers->deadline_ns)
 		return -ETIMEDOUT;
 	if (symbolizers->late)
-		priority = symbolizers->budget ? cpu_budget_priority(symbolizers->budget, now_ns)
-					       : SYMBOLIZER_SOON;
+		priority = symbolizers->budget && cpu_budget_has_time(symbolizers->budget, now_ns)
+				   ? SYMBOLIZER_NOW
+				   : SYMBOLIZER_SOON;
 	symbolizers->is_now = priority == SYMBOLIZER_NOW;
 	symbolizers->since_ns = now_ns;
 	return spawner_request(symbolizers->spawner_socket, priority, symbolizers->deadline_ns);

@@ -7,8 +7,8 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_SUPERVISOR_H
 #define BOURDON_CONSUMER_SYMBOLS_SUPERVISOR_H
 
+#include "consumer/process/cpu_budget.h"
 #include "consumer/process/own_counters.h"
-#include "consumer/symbols/cpu_budget.h"
 #include "consumer/symbols/files_read.h"
 
 #include <stdbool.h>

@@ -104,8 +104,9 @@ static void end_symbolizer(struct worker *worker)
 int table_workers_begin(struct table_workers *workers, int elf_fd, bool later, void *of)
 {
 	uint64_t now_ns = clock_monotonic_ns();
-	enum symbolizer_priority priority = later ? SYMBOLIZER_LATER
-						  : cpu_budget_priority(workers->budget, now_ns);
+	enum symbolizer_priority priority = later                                          ? SYMBOLIZER_LATER
+					    : cpu_budget_has_time(workers->budget, now_ns) ? SYMBOLIZER_NOW
+											   : SYMBOLIZER_SOON;
 	struct worker *worker = find_idle(workers, priority);
 	struct stat file;
 	int result;

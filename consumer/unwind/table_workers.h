@@ -6,7 +6,8 @@
 #ifndef BOURDON_CONSUMER_UNWIND_TABLE_WORKERS_H
 #define BOURDON_CONSUMER_UNWIND_TABLE_WORKERS_H
 
-#include "consumer/symbols/cpu_budget.h"
+#include "common/symbolizer/spawner.h"
+#include "consumer/process/cpu_budget.h"
 #include "consumer/unwind/table_cache.h"
 #include "consumer/unwind/unwind_space.h"
 
