@@ -85,7 +85,7 @@ static void count_own(struct daemon *daemon)
 
 static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 {
-	bool capturing = daemon->recorder.active_count || worker_has_captures(daemon->store);
+	bool capturing = daemon->recorder.active_count || worker_has_captures(daemon->worker);
 
 	if (!spawner_end_is_due(&daemon->spawner_end, capturing, now_ns))
 		return;

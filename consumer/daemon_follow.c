@@ -67,7 +67,7 @@ static int follow(void *user, const struct configuration *configuration)
 	if (!settings_metrics_reach(daemon->confinement->metrics_file, configuration->settings.metrics_file))
 		log_warning("[metrics] textfile = %s takes effect after a restart of bourdond",
 			    configuration->settings.metrics_file);
-	worker_confirm(daemon->store, configuration);
+	worker_confirm(daemon->worker, configuration);
 	follow_rules(daemon, configuration);
 	return 0;
 }
@@ -77,7 +77,7 @@ static void read_again(void *user, uint64_t now_ns)
 	struct daemon *daemon = user;
 
 	notify_reloading(daemon->notify, now_ns);
-	worker_reload(daemon->store);
+	worker_reload(daemon->worker);
 }
 
 static bool is_used(void *user, const struct configuration *configuration)
@@ -105,7 +105,7 @@ static void say_state(const struct daemon *daemon, const char *event)
 void daemon_finish_reload(struct daemon *daemon)
 {
 	struct config_errors errors = { 0 };
-	struct configuration *configuration = worker_reload_result(daemon->store, &errors);
+	struct configuration *configuration = worker_reload_result(daemon->worker, &errors);
 
 	say_state(daemon, reload_finish(&daemon->reload, configuration, &errors) ? "reloaded" : NULL);
 	reload_when_due(&daemon->reload, clock_now_ns(daemon->clock));
