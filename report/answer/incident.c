@@ -11,6 +11,7 @@
 #include "common/text/plural.h"
 #include "report/model/judged.h"
 #include "report/model/profile.h"
+#include "report/text/column_text.h"
 #include "report/text/format.h"
 #include "report/text/json.h"
 #include "report/text/table.h"
@@ -20,22 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *text_of(const struct query *query, const char *name, size_t columns, char *into)
-{
-	return format_cut(escape_terminal(query_text(query, name), into, FORMAT_BYTES), columns,
-			  FORMAT_BYTES);
-}
-
-static char *duration_of(const struct query *query, const char *name, char *into)
-{
-	return format_duration(query_real(query, name), " ", into, FORMAT_BYTES);
-}
-
 /* What fired. */
 static char *resource_of(const struct query *query, char *into)
 {
 	return query_is_null(query, "resource") ? strcpy(into, "a kill")
-						: text_of(query, "resource", 8, into);
+						: column_text(query, "resource", 8, into);
 }
 
 /* "3 captures over 14 s" */
@@ -47,7 +37,7 @@ static char *size_of(const struct query *query, char *into)
 	snprintf(into, FORMAT_BYTES, "%" PRId64 " %s %s%s", captures,
 		 plural((uint64_t)captures, "capture", "captures"),
 		 query_is_null(query, "duration_ns") ? "so far" : "over ",
-		 query_is_null(query, "duration_ns") ? "" : duration_of(query, "duration_ns", span));
+		 query_is_null(query, "duration_ns") ? "" : column_duration(query, "duration_ns", 1, span));
 	return into;
 }
 
@@ -83,14 +73,15 @@ void incident_print_remark(const struct layout *layout, struct query *query)
 	char sentence[4 * FORMAT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
 	int64_t incident_id = query_number(query, "incident_id");
 	size_t used = (size_t)snprintf(sentence, sizeof(sentence), "%s came first, at %s (rule %s)",
-				       resource_of(query, a), text_of(query, "began", 20, b),
-				       text_of(query, "rule", 36, c));
+				       resource_of(query, a), column_text(query, "began", 20, b),
+				       column_text(query, "rule", 36, c));
 
 	fprintf(layout->out, "incident %" PRId64 ": %s\n", incident_id, size_of(query, a));
 	while (query_next(query) && used < sizeof(sentence))
 		used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
 					 ", then %s after %s (rule %s)", resource_of(query, a),
-					 duration_of(query, "after_ns", b), text_of(query, "rule", 36, c));
+					 column_duration(query, "after_ns", 1, b),
+					 column_text(query, "rule", 36, c));
 	fputs("  order     ", layout->out);
 	print_wrapped_on(layout, sentence, 12);
 	query_rewind(query);
@@ -180,11 +171,11 @@ static void print_summary(const struct layout *layout, struct query *query)
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], first[4 * FORMAT_BYTES];
 
 	fprintf(layout->out, "incident %" PRId64 " (%s), %s, %s\n", query_number(query, "incident_id"),
-		text_of(query, "state", 16, a), size_of(query, b), text_of(query, "began", 20, c));
+		column_text(query, "state", 16, a), size_of(query, b), column_text(query, "began", 20, c));
 	snprintf(first, sizeof(first), "%s, capture %" PRId64 ", rule %s, on %s%s", resource_of(query, a),
-		 query_number(query, "first_id"), text_of(query, "first_rule", 36, b),
+		 query_number(query, "first_id"), column_text(query, "first_rule", 36, b),
 		 query_is_null(query, "first_cgroup") ? "the whole system" : "cgroup ",
-		 text_of(query, "first_cgroup", (size_t)layout->columns - 12, c));
+		 column_text(query, "first_cgroup", (size_t)layout->columns - 12, c));
 	fputs("  first     ", layout->out);
 	print_wrapped_on(layout, first, 12);
 	print_verdict(layout, query);

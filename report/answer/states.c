@@ -3,7 +3,7 @@
 
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
-#include "common/text/escape.h"
+#include "report/text/column_text.h"
 #include "report/text/format.h"
 #include "report/text/wrap.h"
 
@@ -242,11 +242,6 @@ static const char *format_threads(double threads, char into[32])
 	return into;
 }
 
-static const char *text_of(const struct query *query, const char *name, char into[FORMAT_BYTES])
-{
-	return format_cut(escape_terminal(query_text(query, name), into, FORMAT_BYTES), 48, FORMAT_BYTES);
-}
-
 /* "in D in folio_wait_bit_common below ext4_file_read_iter (read)", "queued for a CPU" */
 static void describe_state(const struct query *query, char *into, size_t into_bytes)
 {
@@ -260,9 +255,9 @@ static void describe_state(const struct query *query, char *into, size_t into_by
 		return;
 	}
 	snprintf(into, into_bytes, "in D%s%s%s%s%s%s%s", has_function ? " in " : "",
-		 has_function ? text_of(query, "function", function) : "", has_below ? " below " : "",
-		 has_below ? text_of(query, "below", below) : "", has_call ? " (" : "",
-		 has_call ? text_of(query, "syscall", call) : "", has_call ? ")" : "");
+		 has_function ? column_text(query, "function", 48, function) : "", has_below ? " below " : "",
+		 has_below ? column_text(query, "below", 48, below) : "", has_call ? " (" : "",
+		 has_call ? column_text(query, "syscall", 48, call) : "", has_call ? ")" : "");
 }
 
 /* The numbers of each second, or averages of several, so that they fit into a line. */
@@ -306,7 +301,7 @@ void states_print(const struct layout *layout, struct query *query)
 				 format_threads(query_real(query, "of_threads"), all), state);
 		else
 			snprintf(line, sizeof(line), "others: %s of %s were %s", threads,
-				 text_of(query, "program", program), state);
+				 column_text(query, "program", 48, program), state);
 		fputs("  ", layout->out);
 		print_wrapped_on(layout, line, 2);
 		print_by_second(layout->out, query);
