@@ -3,6 +3,7 @@
 
 #include "common/system/log.h"
 #include "common/system/options.h"
+#include "report/context/subcommand.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -39,7 +40,7 @@ static int finish_for_reader(struct output_file *output)
 						: EXIT_DONE;
 }
 
-int output_begin(struct report *report, const char *path)
+static int begin_file(struct report *report, const char *path)
 {
 	struct output_file *output = &report->output;
 	int status = EXIT_FAILED;
@@ -62,6 +63,13 @@ int output_begin(struct report *report, const char *path)
 	else
 		status = finish_for_reader(output);
 	return status;
+}
+
+int output_open_capture(struct report *report, const char *path)
+{
+	int status = begin_file(report, path);
+
+	return status == OPTIONS_RUN ? subcommand_open_capture(report) : status;
 }
 
 bool output_has_place(const struct report *report)

@@ -363,9 +363,7 @@ static int export_main(struct report *report, int count, char **arguments)
 		return EXIT_USAGE;
 	}
 	if (status == OPTIONS_RUN)
-		status = output_begin(report, words.shared.output);
-	if (status == OPTIONS_RUN)
-		status = subcommand_open_capture(report);
+		status = output_open_capture(report, words.shared.output);
 	if (status != OPTIONS_RUN ||
 	    profile_load(report->database, report->capture_id, PROFILE_OF_ALL, &profile) < 0)
 		return status;

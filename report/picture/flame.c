@@ -160,9 +160,7 @@ static int flame_main(struct report *report, int count, char **arguments)
 	if (status == OPTIONS_RUN)
 		status = sample_choice_read_one_kind(&words.samples, &choice);
 	if (status == OPTIONS_RUN)
-		status = output_begin(report, words.shared.output);
-	if (status == OPTIONS_RUN)
-		status = subcommand_open_capture(report);
+		status = output_open_capture(report, words.shared.output);
 	if (status != OPTIONS_RUN)
 		return status;
 	if (!output_has_place(report) || load_graph(report, &choice, &graph) < 0)

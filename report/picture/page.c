@@ -180,9 +180,7 @@ static int page_main(struct report *report, int count, char **arguments)
 	if (status == OPTIONS_RUN && words.against)
 		status = subcommand_read_id(words.against, &against_id);
 	if (status == OPTIONS_RUN)
-		status = output_begin(report, words.shared.output);
-	if (status == OPTIONS_RUN)
-		status = subcommand_open_capture(report);
+		status = output_open_capture(report, words.shared.output);
 	if (status == OPTIONS_RUN && words.against)
 		status = subcommand_choose(report, against_id, &against_id);
 	if (status == OPTIONS_RUN && !output_has_place(report))
