@@ -43,26 +43,13 @@ static bool is_in_group(const struct subcommand *subcommand)
 	return strchr(subcommand->name, ' ');
 }
 
-/* The option of this subcommand that an argument such as "--limit=3" gives; NULL: it has none. */
-static const struct command_option *find_option(const struct subcommand *subcommand, const char *argument)
-{
-	const char *name = argument + (argument[1] == '-' ? 2 : 1);
-	size_t bytes = strcspn(name, "=");
-
-	for (size_t i = 0; i < subcommand->options_count; i++)
-		if (strlen(subcommand->options[i].name) == bytes &&
-		    !memcmp(subcommand->options[i].name, name, bytes))
-			return &subcommand->options[i];
-	return NULL;
-}
-
-/* The same of any subcommand. All options of one name have an argument, or none has. */
+/* subcommand_option() of any subcommand. All options of one name have an argument, or none has. */
 static const struct command_option *find_any_option(const char *argument)
 {
 	const struct command_option *option = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands) && !option; i++)
-		option = find_option(subcommands[i], argument);
+		option = subcommand_option(subcommands[i], argument);
 	return option;
 }
 
@@ -105,7 +92,7 @@ static struct command_line read_line(int count, char **arguments, const struct s
 			line.asked = line.asked ? line.asked : i;
 		else if (!option && !line.asked && !line.unknown)
 			line.unknown = i;
-		else if (option && subcommand && !line.foreign && !find_option(subcommand, argument))
+		else if (option && subcommand && !line.foreign && !subcommand_option(subcommand, argument))
 			line.foreign = i;
 		i += option && option->argument && !strchr(argument, '=');
 	}
@@ -176,7 +163,7 @@ static int answer_question(struct report *report, const char *first, const char 
 	int words;
 
 	if (subcommand)
-		return subcommand->main(report, 2, arguments);
+		return subcommand_run(report, subcommand, 2, arguments);
 	if (first && strcmp(first, GROUP) != 0)
 		return refuse_words(first, second);
 	describe(first, about, sizeof(about));
@@ -239,7 +226,8 @@ static int run_line(struct report *report, int count, char **arguments)
 			  subcommand->name);
 		return EXIT_USAGE;
 	}
-	return subcommand->main(report, remove_name(&line, subcommand, count, arguments), arguments);
+	return subcommand_run(report, subcommand, remove_name(&line, subcommand, count, arguments),
+			      arguments);
 }
 
 /* The exit status of a subcommand that has run. */

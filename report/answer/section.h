@@ -39,13 +39,15 @@ struct section {
 	void (*print)(const struct layout *layout, struct query *query);
 	const char *absent;    /* the text for a query without rows; NULL: none */
 	const char *absent_of; /* for captures of this resource alone; NULL: all */
+	/* Prints all that there is, as text or JSON. Such a section is shown only by its name, and without others; NULL: as above. */
+	void (*print_alone)(struct report *report);
 };
 
 extern const struct section asked_section, bytes_section, capture_section, cgroup_bytes_section,
 	cgroups_section, functions_section, groups_section, growth_section, interrupts_section,
 	killed_section, locks_section, losses_section, machine_section, not_whole_section, others_section,
 	pressure_section, processes_section, reclaim_section, seconds_section, stacks_section, stalls_section,
-	unnamed_section, waiting_section, wakers_section;
+	stored_section, unnamed_section, waiting_section, wakers_section;
 
 /* ---- what several sections need ---- */
 

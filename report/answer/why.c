@@ -129,7 +129,7 @@ static const struct section *const sections[] = {
 	&groups_section,    &killed_section,  &growth_section,    &reclaim_section,      &cgroups_section,
 	&processes_section, &stacks_section,  &others_section,    &stalls_section,       &states_section,
 	&wakers_section,    &locks_section,   &functions_section, &seconds_section,      &recorder_section,
-	&losses_section,
+	&losses_section,    &stored_section,
 };
 
 static bool says_absent(const struct section *section, const struct query *query)
@@ -216,7 +216,7 @@ static bool is_name(const struct section *section, const char *name, size_t leng
 static bool is_wanted(const struct why *why, const struct section *section)
 {
 	if (!why->sections)
-		return true;
+		return !section->print_alone;
 	for (const char *name = why->sections, *next; name; name = next)
 		if (is_name(section, name, next_name(name, &next)))
 			return true;
@@ -235,17 +235,28 @@ static void refuse_name(const char *name, size_t length)
 	log_error("'%.*s' is no section of 'why': the sections are %s", (int)length, name, all);
 }
 
-/* Returns true; or false, and a name that is none was logged with all that there are. */
+/* NULL: there is none of this name. */
+static const struct section *find_section(const char *name, size_t length)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+		if (is_name(sections[i], name, length))
+			return sections[i];
+	return NULL;
+}
+
+/* Returns true; or false, and the mistake in the names was logged: one that is none, with all that there are. */
 static bool has_sections(const char *names)
 {
 	for (const char *name = names, *next; name; name = next) {
 		size_t length = next_name(name, &next);
-		bool found = false;
+		const struct section *section = find_section(name, length);
 
-		for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
-			found = found || is_name(sections[i], name, length);
-		if (!found) {
+		if (!section) {
 			refuse_name(name, length);
+			return false;
+		}
+		if (section->print_alone && (name != names || name[length])) {
+			log_error("--section %s takes no other section beside it", section->name);
 			return false;
 		}
 	}
@@ -350,6 +361,7 @@ static int explain_incident(struct report *report)
 static int why_main(struct report *report, int count, char **arguments)
 {
 	struct why_words words = { 0 };
+	const struct section *alone;
 	int status = subcommand_parse(report, &why_subcommand, count, arguments, &words);
 
 	if (status == OPTIONS_RUN)
@@ -360,7 +372,12 @@ static int why_main(struct report *report, int count, char **arguments)
 	if (words.incident)
 		return explain_incident(report);
 	status = subcommand_open_capture(report);
-	if (status == OPTIONS_RUN)
+	if (status != OPTIONS_RUN)
+		return status;
+	alone = words.section ? find_section(words.section, strlen(words.section)) : NULL;
+	if (alone && alone->print_alone)
+		alone->print_alone(report);
+	else
 		why_print(report, words.section, !words.full && !words.section && !report->json);
 	return status;
 }

@@ -11,11 +11,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct subcommand;
+
 struct report {
-	struct database *database; /* in one read transaction, so that all numbers agree */
-	const char *run_dir;       /* of bourdon-load */
-	const struct host *host;   /* for remedies; NULL: this machine, if the capture is of it */
-	char **operands;           /* the words on the command line that are no options */
+	struct database *database;      /* in one read transaction, so that all numbers agree */
+	const struct subcommand *alias; /* by which the subcommand was called; NULL: by its own name */
+	const char *run_dir;            /* of bourdon-load */
+	const struct host *host;        /* for remedies; NULL: this machine, if the capture is of it */
+	char **operands;                /* the words on the command line that are no options */
 	int operands_count;
 	FILE *out;
 	struct layout layout;      /* of `out`: of what fits the width that is there */

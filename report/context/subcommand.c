@@ -88,11 +88,51 @@ static bool is_one_of(const char *word, const char *values)
 	return false;
 }
 
-static int check_values(const struct subcommand *subcommand, const void *words)
+/* ---- options ---- */
+
+const struct command_option *subcommand_option(const struct subcommand *subcommand, const char *argument)
+{
+	const char *name = argument + (argument[1] == '-' ? 2 : 1);
+	size_t bytes = strcspn(name, "=");
+
+	for (size_t i = 0; i < subcommand->options_count; i++)
+		if (strlen(subcommand->options[i].name) == bytes &&
+		    !memcmp(subcommand->options[i].name, name, bytes))
+			return &subcommand->options[i];
+	return NULL;
+}
+
+/* Where the subcommand has the word of this option, of itself or of an alias. */
+static const char **place_of_word(const struct subcommand *subcommand, const struct command_option *option,
+				  void *words)
+{
+	if (option->stands_for)
+		option = subcommand_option(subcommand->alias_of, option->stands_for);
+	return (const char **)((char *)words + option->at);
+}
+
+/* Gives the options of an alias's subcommand the words that those of the alias, and the alias itself, stand for. */
+static void give_words(const struct subcommand *alias, void *words)
+{
+	for (size_t i = 0; i < alias->options_count; i++) {
+		const struct command_option *option = &alias->options[i];
+		const char **word = place_of_word(alias, option, words);
+
+		if (option->stands_for && *word)
+			*word = strchr(option->stands_for, '=') + 1;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(alias->always) && alias->always[i]; i++) {
+		const struct command_option *option = subcommand_option(alias->alias_of, alias->always[i]);
+
+		*place_of_word(alias, option, words) = strchr(alias->always[i], '=') + 1;
+	}
+}
+
+static int check_values(const struct subcommand *subcommand, void *words)
 {
 	for (size_t i = 0; i < subcommand->options_count; i++) {
 		const struct command_option *option = &subcommand->options[i];
-		const char *word = *(const char *const *)((const char *)words + option->at);
+		const char *word = *place_of_word(subcommand, option, words);
 
 		if (!word || !option->values || is_one_of(word, option->values))
 			continue;
@@ -124,23 +164,34 @@ static int parse_options(const struct subcommand *subcommand, int count, char **
 		const struct command_option *option = &subcommand->options[i];
 
 		options[i] = (struct option_spec){ option->name, option->argument, option->help,
-						   (const char **)((char *)words + option->at) };
+						   place_of_word(subcommand, option, words) };
 	}
 	snprintf(usage, sizeof(usage), "%s [OPTION...]%s%s", subcommand->name,
 		 *subcommand->operands ? " " : "", subcommand->operands);
 	return options_parse_list(&command, count, arguments, ret_operands, shared->list);
 }
 
+int subcommand_run(struct report *report, const struct subcommand *subcommand, int count, char **arguments)
+{
+	report->alias = subcommand->alias_of ? subcommand : NULL;
+	return (subcommand->alias_of ? subcommand->alias_of : subcommand)->main(report, count, arguments);
+}
+
 int subcommand_parse(struct report *report, const struct subcommand *subcommand, int count, char **arguments,
 		     void *words)
 {
 	const struct shared_words *shared = words;
-	int status = parse_options(subcommand, count, arguments, words, &report->operands_count);
+	int status;
 
+	if (report->alias)
+		subcommand = report->alias;
+	status = parse_options(subcommand, count, arguments, words, &report->operands_count);
 	if (status == OPTIONS_RUN)
 		status = check_values(subcommand, words);
 	if (status != OPTIONS_RUN)
 		return status;
+	if (report->alias)
+		give_words(report->alias, words);
 	report->operands = arguments + 1;
 	report->json = shared->json;
 	report->layout = layout_of(report->out, false);

@@ -2,7 +2,8 @@
 /*
  * subcommand.h owns what the subcommands of bourdon share: the form of their tables, the options that several of them take, and
  * how the database is opened and a capture in it is chosen. A subcommand is a file with its table, a struct of the words that its
- * options are given, and NAME_main(). report/command.c finds the subcommand that a command line names, and runs it.
+ * options are given, and NAME_main(). An alias is a table alone, in alias.c. report/command.c finds the subcommand that a command
+ * line names.
  *
  * Room: what each subcommand is given. Subcommands call it, and command.c; it reads options and the
  * environment, drops root before the database is opened, and makes the file of -o.
@@ -22,6 +23,8 @@ struct command_option {
 	const char *name, *argument, *help; /* as of struct option_spec */
 	size_t at;
 	const char *values; /* the only ones that there are: "cpu, io or irq"; NULL: it may have any */
+	const char *
+		stands_for; /* of a switch of an alias: "--kind=offcpu", as its subcommand takes it; else NULL */
 };
 
 /* The help and the values of an option that has one of a few words. */
@@ -52,7 +55,9 @@ struct subcommand {
 	size_t options_count;
 	/* Returns OPTIONS_RUN after it has run, and `report` says how it went; else the exit status, and the reason was logged. */
 	int (*main)(struct report *report, int count, char **arguments);
-	bool takes_id; /* one operand, which may be left out: a capture's ID, or an incident's */
+	const struct subcommand *alias_of; /* that runs, instead of main(); NULL: this is no alias */
+	const char *always[2]; /* of an alias: options that its subcommand gets each time, as above */
+	bool takes_id;         /* one operand, which may be left out: a capture's ID, or an incident's */
 	int operands_least, operands_most; /* of one that takes others */
 	int limit;                         /* rows in text output without --limit */
 };
@@ -75,10 +80,16 @@ extern const struct subcommand activity_subcommand, capture_subcommand, db_check
 	show_subcommand, status_subcommand, symbolize_subcommand, threads_subcommand, top_subcommand,
 	why_subcommand;
 
+/* The option of this subcommand that an argument such as "--limit=3" gives; NULL: it has none. */
+const struct command_option *subcommand_option(const struct subcommand *subcommand, const char *argument);
+
 /* All of these return OPTIONS_RUN; or the exit status, and the reason was logged or --help was printed. */
 
+/* Runs main() of the subcommand, or of the one that it is an alias of. */
+int subcommand_run(struct report *report, const struct subcommand *subcommand, int count, char **arguments);
+
 /*
- * Reads the arguments by the subcommand's table into `words`, and into the report what subcommands share. Without --db and
+ * Reads the arguments by the subcommand's table, or that of the alias by which it was called, into `words`, and into the report what subcommands share. Without --db and
  * --run-dir, BOURDON_DB and BOURDON_RUN_DIR are read.
  */
 int subcommand_parse(struct report *report, const struct subcommand *subcommand, int count, char **arguments,

@@ -18,14 +18,14 @@
 #define MS 1000000LL
 
 static const struct export_format formats[] = {
-	{ "firefox", export_firefox, false },
-	{ "pprof", export_pprof, false },
-	{ "perf-script", export_perf_script, true },
-	{ "speedscope", export_speedscope, false },
-	{ "chrome", export_chrome, false },
-	{ "folded", export_folded, true },
-	{ "csv", export_csv, false },
-	{ "json", export_json, false },
+	{ "firefox", export_firefox, false, false },
+	{ "pprof", export_pprof, false, false },
+	{ "perf-script", export_perf_script, true, false },
+	{ "speedscope", export_speedscope, false, false },
+	{ "chrome", export_chrome, false, false },
+	{ "folded", export_folded, true, true },
+	{ "csv", export_csv, false, false },
+	{ "json", export_json, false, false },
 };
 
 const struct export_format *export_format_find(const char *name)
@@ -321,11 +321,24 @@ static int read_capture(struct export *export, int64_t capture_id)
 	return make_title(profile, capture);
 }
 
+/* Leaves out of the choice what need not be looked at, because all samples that are loaded have it. Returns as profile_load(). */
+static int load_samples(struct report *report, const struct export_format *format,
+			struct sample_choice *samples, struct profile *ret_profile)
+{
+	enum profile_of of = PROFILE_OF_ALL;
+
+	if (format->is_sums && samples->role && !strcmp(samples->role, "target")) {
+		of = PROFILE_OF_TARGETS;
+		samples->role = NULL;
+	}
+	return profile_load(report->database, report->capture_id, of, ret_profile);
+}
+
 static int write_export(struct export *export, const struct export_format *format, int64_t capture_id)
 {
 	int result = make_names_plain(export->profile);
 
-	if (!result)
+	if (!result && !format->is_sums)
 		result = read_capture(export, capture_id);
 	if (result < 0)
 		return result;
@@ -364,13 +377,14 @@ static int export_main(struct report *report, int count, char **arguments)
 	}
 	if (status == OPTIONS_RUN)
 		status = output_open_capture(report, words.shared.output);
-	if (status != OPTIONS_RUN ||
-	    profile_load(report->database, report->capture_id, PROFILE_OF_ALL, &profile) < 0)
+	if (status != OPTIONS_RUN)
 		return status;
 	format = export_format_find(words.format);
 	samples = sample_choice_of(&words.samples);
 	if (samples.on_cpu && format->counts_alike)
 		samples.off_cpu = false;
+	if (load_samples(report, format, &samples, &profile) < 0)
+		return status;
 	export.out = report->out;
 	result = write_export(&export, format, report->capture_id);
 	if (result < 0)

@@ -38,6 +38,7 @@ struct export_format {
 	const char *name;
 	int (*write)(struct export *export); /* as those below */
 	bool counts_alike; /* its readers add up samples and intervals alike: it has one kind, on CPU unless --kind says else */
+	bool is_sums; /* of the samples of each stack: it has no times, and nothing of the capture's row */
 };
 
 /* For --format. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* folded: one line per stack, in the format that flame graph tools read. */
+/* folded: one line per stack, in the format that flame graph tools read; 'bourdon folded' is an alias of it. */
 #include "report/export/folded.h"
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
-#include "report/context/subcommand.h"
 #include "report/export/export.h"
 #include "report/model/rows.h"
 #include "report/text/format.h"
@@ -253,38 +252,3 @@ int export_folded(struct export *export)
 {
 	return folded_write(export->profile, export->samples->off_cpu, export->out);
 }
-
-/* ---- the subcommand ---- */
-
-struct folded_words {
-	struct shared_words shared;
-	const char *off_cpu;
-};
-
-static const struct command_option options[] = {
-	{ "db", "FILE", DB_HELP, SHARED(db) },
-	{ "off-cpu", NULL, "waiting alone, in microseconds", .at = offsetof(struct folded_words, off_cpu) },
-};
-
-static int folded_main(struct report *report, int count, char **arguments)
-{
-	struct folded_words words = { 0 };
-	_cleanup_profile_ struct profile profile = { 0 };
-	int status = subcommand_parse(report, &folded_subcommand, count, arguments, &words), result;
-
-	if (status == OPTIONS_RUN)
-		status = subcommand_open_capture(report);
-	if (status != OPTIONS_RUN ||
-	    profile_load(report->database, report->capture_id, PROFILE_OF_TARGETS, &profile) < 0)
-		return status;
-	result = folded_write(&profile, words.off_cpu, report->out);
-	if (result < 0)
-		profile_fail(report->database, result);
-	return status;
-}
-
-SUBCOMMAND(folded, "folded", "[ID]", "print one line per stack, for flame graph tools",
-	   "Prints one line per stack of capture ID, with its samples on CPU, as flamegraph.pl reads it.\n"
-	   "Debian's package libdevel-nytprof-perl contains flamegraph.pl. Without ID: the newest complete\n"
-	   "capture.",
-	   "bourdon folded | /usr/share/perl5/Devel/NYTProf/flamegraph.pl > why.svg", .takes_id = true);

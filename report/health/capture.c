@@ -177,7 +177,7 @@ static int print_result(struct report *report, const char *format, uint32_t kind
 										      : result->option;
 	arguments[4] = (char *)option;
 	snprintf(id, sizeof(id), "%" PRId64, capture_id);
-	return result->subcommand->main(report, option ? 5 : 4, arguments);
+	return subcommand_run(report, result->subcommand, option ? 5 : 4, arguments);
 }
 
 static int record(struct report *report, const struct capture_words *words)

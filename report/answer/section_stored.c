@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* show: the facts that the database has of one capture, as they are there: no words, no stacks; those are in `why`. */
+/*
+ * The section of `why` that stands alone, and that 'bourdon show' prints: what the database has of one capture, as it is there. No
+ * words, no stacks; those are in the other sections.
+ */
+#include "report/answer/section.h"
+
 #include "common/base/cleanup.h"
 #include "common/text/escape.h"
-#include "report/context/subcommand.h"
 #include "report/text/format.h"
 #include "report/text/json.h"
 #include "report/text/table.h"
@@ -13,11 +17,11 @@
 #include <string.h>
 
 /* A row of one table as names and values, or a table of several. */
-static const struct section {
+static const struct part {
 	const char *name; /* in JSON, and the title */
 	const char *sql;
 	bool is_list;
-} sections[] = {
+} parts[] = {
 	{ "capture",
 	  "SELECT c.*, ifnull(c.ended_at, c.triggered_at) - c.triggered_at AS after_ns, s.processes, s.stacks, s.samples, " LOSSES_OF(
 		  "c.capture_id") " FROM capture c JOIN capture_summary s USING(capture_id) WHERE c.capture_id = ?1",
@@ -91,9 +95,9 @@ static void print_value(FILE *out, const char *name, const struct value *value)
 	print_wrapped(out, text, 21);
 }
 
-static void print_row(FILE *out, const struct section *section, const struct query *query)
+static void print_row(FILE *out, const struct part *part, const struct query *query)
 {
-	fprintf(out, "%s\n", section->name);
+	fprintf(out, "%s\n", part->name);
 	for (int i = 0; i < query_columns(query); i++) {
 		struct value value = query_value(query, i);
 
@@ -125,51 +129,42 @@ static void print_losses(FILE *out, struct query *query)
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
-static void print_text(struct report *report, const struct section *section, struct query *query)
+static void print_text(struct report *report, const struct part *part, struct query *query)
 {
 	if (!query_next(query))
 		return;
-	fputs(section == sections ? "" : "\n", report->out);
-	if (!section->is_list)
-		print_row(report->out, section, query);
-	else if (!strcmp(section->name, "rows"))
+	fputs(part == parts ? "" : "\n", report->out);
+	if (!part->is_list)
+		print_row(report->out, part, query);
+	else if (!strcmp(part->name, "rows"))
 		print_rows(report->out, query);
 	else
 		print_losses(report->out, query);
 }
 
-static void print_json(struct report *report, const struct section *section, struct query *query)
+static void print_json(struct report *report, const struct part *part, struct query *query)
 {
-	fprintf(report->out, "%s\"%s\": ", section == sections ? "{" : ",\n", section->name);
-	if (section->is_list)
+	fprintf(report->out, "%s\"%s\": ", part == parts ? "{" : ",\n", part->name);
+	if (part->is_list)
 		json_rows(report->out, query, NULL);
 	else
 		json_next_row(report->out, query);
 }
 
-static const struct command_option options[] = { { "db", "FILE", DB_HELP, SHARED(db) },
-						 { "json", NULL, JSON_HELP, SHARED(json) } };
-
-static int show_main(struct report *report, int count, char **arguments)
+static void print_stored(struct report *report)
 {
-	struct shared_words words = { 0 };
-	int status = subcommand_parse(report, &show_subcommand, count, arguments, &words);
-
-	if (status == OPTIONS_RUN)
-		status = subcommand_open_capture(report);
-	for (size_t i = 0; i < ARRAY_SIZE(sections) && status == OPTIONS_RUN; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		_cleanup_query_ struct query query =
-			query_begin(report->database, sections[i].sql, report->capture_id, 0);
+			query_begin(report->database, parts[i].sql, report->capture_id, 0);
 
-		(report->json ? print_json : print_text)(report, &sections[i], &query);
+		(report->json ? print_json : print_text)(report, &parts[i], &query);
 	}
-	if (report->json && status == OPTIONS_RUN)
+	if (report->json)
 		fputs("}\n", report->out);
-	return status;
 }
 
-SUBCOMMAND(
-	show, "show", "[ID]", "show what the database has of one capture, as it is",
-	"Shows the facts of capture ID: its row, its rule and run, how many rows belong to it, its losses.\n"
-	"Without ID: the newest complete capture.",
-	"bourdon show 12", .takes_id = true);
+const struct section stored_section = {
+	.name = "stored",
+	.shows = "what the database has of the capture, as it is; alone",
+	.print_alone = print_stored,
+};
