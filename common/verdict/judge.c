@@ -2,6 +2,7 @@
 #include "common/base/cleanup.h"
 #include "common/base/optional_text.h"
 #include "common/kernel/cgroup_path.h"
+#include "common/verdict/parties.h"
 #include "common/verdict/sums.h"
 
 #include <stdio.h>
@@ -14,13 +15,6 @@
 /* Where nothing fired: the tolerance of the accounts themselves, of the span or in all. */
 #define TOLERANCE_PERCENT 2.0
 #define TOLERANCE_NS 10000000U
-/* Who is named alone has so much of the blame, and so many times what the next one has; a quota and a limit count from here on. */
-#define LEADER_PERCENT 20.0
-#define LEADER_TIMES 1.5
-/* One of several who are named together has so much, and all of them half of what all neighbours have. */
-#define SEVERAL_PERCENT 10.0
-#define SEVERAL_PART 0.5
-#define CROWD_LEAST 3U
 /* Who grew by less did not make memory short. */
 #define GROWTH_BYTES (16ULL << 20)
 
@@ -109,130 +103,6 @@ static void find_victim(const struct verdict_facts *facts, struct verdict *verdi
 	}
 }
 
-/* ---- parties ---- */
-
-/* The verdict, with what is charged to those whom it names. */
-static bool decide(struct verdict *verdict, enum verdict_kind kind, uint64_t ns)
-{
-	verdict->kind = kind;
-	verdict->blamed_ns = ns < verdict->waited_ns ? ns : verdict->waited_ns;
-	verdict->blamed_percent = sums_percent(verdict->blamed_ns, verdict->waited_ns);
-	return true;
-}
-
-/* Adds somebody to those whom it names. */
-static void name(struct verdict *verdict, const struct verdict_party *party)
-{
-	if (party && verdict->blamed_count < VERDICT_BLAMED_MAX)
-		verdict->blamed[verdict->blamed_count++] =
-			(struct verdict_blamed){ party, sums_percent(party->ns, verdict->waited_ns) };
-}
-
-static bool decide_by_sum(struct verdict *verdict, enum verdict_kind kind, const struct sum *sum)
-{
-	name(verdict, sum->first);
-	return decide(verdict, kind, sum->ns);
-}
-
-static bool is_leading(const struct verdict *verdict, uint64_t ns)
-{
-	return sums_percent(ns, verdict->waited_ns) >= LEADER_PERCENT;
-}
-
-/* Neighbours who are named together: each has its part, and all of them half of what all neighbours have. */
-static bool decide_several(struct verdict *verdict, const struct sums *sums)
-{
-	uint64_t ns = 0;
-	size_t count = 0;
-
-	while (count < VERDICT_BLAMED_MAX && sums->neighbours[count] &&
-	       sums_percent(sums->neighbours[count]->ns, verdict->waited_ns) >= SEVERAL_PERCENT)
-		ns += sums->neighbours[count++]->ns;
-	if (count < 2 || (double)ns < SEVERAL_PART * (double)sums->neighbours_ns)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		name(verdict, sums->neighbours[i]);
-	return decide(verdict, VERDICT_NEIGHBOURS, ns);
-}
-
-/* One neighbour, several, or a crowd of those who are each too small. */
-static bool decide_neighbours(struct verdict *verdict, const struct sums *sums)
-{
-	uint64_t first_ns = sums->neighbours[0] ? sums->neighbours[0]->ns : 0,
-		 next_ns = sums->neighbours[1] ? sums->neighbours[1]->ns : 0;
-
-	if (is_leading(verdict, first_ns) && (double)first_ns >= LEADER_TIMES * (double)next_ns) {
-		name(verdict, sums->neighbours[0]);
-		return decide(verdict, VERDICT_NEIGHBOUR, first_ns);
-	}
-	if (!is_leading(verdict, sums->neighbours_ns) || sums->neighbours_ns < sums->unknown_ns)
-		return false;
-	if (decide_several(verdict, sums))
-		return true;
-	for (size_t i = 0; i < VERDICT_BLAMED_MAX; i++)
-		name(verdict, sums->neighbours[i]);
-	return decide(verdict, sums->neighbours_count < CROWD_LEAST ? VERDICT_NEIGHBOURS : VERDICT_CROWD,
-		      sums->neighbours_ns);
-}
-
-static bool is_of_crowd(const struct verdict_facts *facts, const struct verdict *verdict, uint32_t party)
-{
-	const struct verdict_party *of = &facts->parties[party];
-
-	return of->who.program && &facts->victims[of->victim] == verdict->victim &&
-	       of->wait == verdict->wait && sums_is_neighbour(of);
-}
-
-static bool is_first_of_place(const struct verdict_facts *facts, const struct verdict *verdict,
-			      uint32_t party)
-{
-	const char *place = verdict_place(&facts->parties[party].who);
-
-	for (uint32_t i = 0; i < party && place; i++)
-		if (is_of_crowd(facts, verdict, i) &&
-		    optional_text_is_same(verdict_place(&facts->parties[i].who), place))
-			return false;
-	return place;
-}
-
-/* Who is blamed is one of the crowd, however little CPU time it used. */
-static void count_crowd(const struct verdict_facts *facts, struct verdict *verdict)
-{
-	uint32_t programs = 0, units = 0;
-
-	for (uint32_t i = 0; i < facts->parties_count; i++)
-		if (is_of_crowd(facts, verdict, i)) {
-			programs++;
-			units += is_first_of_place(facts, verdict, i);
-		}
-	verdict->programs = facts->programs > programs ? facts->programs : programs;
-	verdict->units = facts->units > units ? facts->units : units;
-}
-
-/* Whoever has the largest part. `own` is the kind for the victim itself. */
-static bool decide_by_largest(struct verdict *verdict, const struct sums *sums, enum verdict_kind own)
-{
-	const struct candidate {
-		enum verdict_kind kind;
-		const struct sum *sum;
-	} candidates[] = { { own, &sums->own },
-			   { VERDICT_DEVICE, &sums->device },
-			   { VERDICT_INTERRUPTS, &sums->interrupts },
-			   { VERDICT_STEAL, &sums->steal } },
-	  *most = &candidates[0];
-	uint64_t neighbour_ns = sums->neighbours[0] ? sums->neighbours[0]->ns : 0;
-
-	for (size_t i = 1; i < ARRAY_SIZE(candidates); i++)
-		if (candidates[i].sum->ns > most->sum->ns)
-			most = &candidates[i];
-	/* those who have no name have more than anybody with one */
-	if (sums->denied_ns > most->sum->ns && sums->denied_ns > neighbour_ns)
-		return false;
-	if (is_leading(verdict, most->sum->ns) && neighbour_ns <= most->sum->ns)
-		return decide_by_sum(verdict, most->kind, most->sum);
-	return decide_neighbours(verdict, sums);
-}
-
 /* ---- limits ---- */
 
 static bool is_in(const char *cgroup, const char *above)
@@ -309,14 +179,14 @@ static bool decide_quota(const struct verdict_facts *facts, struct verdict *verd
 
 	all_ns = sum_of(verdict->victim->ns, WAITS_CPU);
 	if (!(waits_beside(facts, verdict->wait) & WAIT(ACCOUNT_THROTTLED)) ||
-	    sums_percent(ns, all_ns) < LEADER_PERCENT)
+	    sums_percent(ns, all_ns) < PARTIES_LEADER_PERCENT)
 		return false;
 	sums = sums_make(facts, verdict->victim, WAIT(ACCOUNT_THROTTLED));
 	verdict->wait = ACCOUNT_THROTTLED;
 	verdict->waited_ns = all_ns;
 	find_quota(facts, sums.quota.first, verdict);
-	name(verdict, sums.quota.first);
-	return decide(verdict, VERDICT_QUOTA, ns);
+	parties_name(verdict, sums.quota.first);
+	return parties_decide(verdict, VERDICT_QUOTA, ns);
 }
 
 /* Whether what the targets read had been evicted: half of it or more. */
@@ -342,7 +212,8 @@ static bool decide_limit(const struct verdict_facts *facts, struct verdict *verd
 	bool is_read_again = (waits & WAIT(ACCOUNT_IO)) && is_refaulting(facts) &&
 			     ((limit && !limit->is_concluded) || (ns && !is_host_short(facts)));
 
-	if (!(waits & WAIT(ACCOUNT_MEMORY)) || (sums_percent(ns, all_ns) < LEADER_PERCENT && !is_read_again))
+	if (!(waits & WAIT(ACCOUNT_MEMORY)) ||
+	    (sums_percent(ns, all_ns) < PARTIES_LEADER_PERCENT && !is_read_again))
 		return false;
 	if (is_read_again)
 		ns += verdict->victim->ns[ACCOUNT_IO];
@@ -354,8 +225,8 @@ static bool decide_limit(const struct verdict_facts *facts, struct verdict *verd
 	if (limit)
 		set_limit(verdict, limit);
 	verdict->grown = first_grown(facts, verdict->limit_cgroup);
-	name(verdict, first);
-	return decide(verdict, VERDICT_LIMIT, ns);
+	parties_name(verdict, first);
+	return parties_decide(verdict, VERDICT_LIMIT, ns);
 }
 
 /* ---- a kill ---- */
@@ -394,7 +265,7 @@ static bool decide_kill(const struct verdict_facts *facts, struct verdict *verdi
 			verdict->limit_name = is_v1(kill->limit_cgroup) ? "memory.limit_in_bytes"
 									: "memory.max";
 	}
-	return decide(verdict, VERDICT_KILL, 0);
+	return parties_decide(verdict, VERDICT_KILL, 0);
 }
 
 /* ---- by the wait that decides ---- */
@@ -423,7 +294,7 @@ static bool decide_negligible(const struct verdict_facts *facts, struct verdict 
 		return false;
 	if (percent >= NEGLIGIBLE_PERCENT && !is_within_tolerance)
 		return false;
-	return decide(verdict, VERDICT_NEGLIGIBLE, 0);
+	return parties_decide(verdict, VERDICT_NEGLIGIBLE, 0);
 }
 
 static const struct verdict_growth *growth_of(const struct verdict_facts *facts,
@@ -445,16 +316,16 @@ static bool decide_memory(const struct verdict_facts *facts, const struct sums *
 		return false;
 	verdict->grown = first_grown(facts, NULL);
 	if (!verdict->grown)
-		return decide(verdict, VERDICT_MEMORY_SHORTAGE, 0);
-	if (sums->neighbours[0] && sums->neighbours[0]->ns > own_ns && decide_neighbours(verdict, sums) &&
-	    verdict->kind != VERDICT_CROWD) {
+		return parties_decide(verdict, VERDICT_MEMORY_SHORTAGE, 0);
+	if (sums->neighbours[0] && sums->neighbours[0]->ns > own_ns &&
+	    parties_decide_neighbours(verdict, sums) && verdict->kind != VERDICT_CROWD) {
 		verdict->grown = growth_of(facts, verdict->blamed[0].party);
 		return true;
 	}
 	verdict->blamed_count = 0;
 	if (own_ns && (!sums->neighbours[0] || sums->neighbours[0]->ns <= own_ns))
-		return decide_by_sum(verdict, VERDICT_MEMORY_SHORTAGE, &sums->own);
-	return decide(verdict, VERDICT_MEMORY_SHORTAGE, own_ns + sums->neighbours_ns);
+		return parties_decide_by_sum(verdict, VERDICT_MEMORY_SHORTAGE, &sums->own);
+	return parties_decide(verdict, VERDICT_MEMORY_SHORTAGE, own_ns + sums->neighbours_ns);
 }
 
 static bool decide_io(const struct verdict_facts *facts, const struct sums *sums, struct verdict *verdict)
@@ -463,32 +334,17 @@ static bool decide_io(const struct verdict_facts *facts, const struct sums *sums
 
 	if (is_refaulting(facts) && is_host_short(facts)) {
 		verdict->grown = first_grown(facts, NULL);
-		return decide(verdict, VERDICT_MEMORY_SHORTAGE, verdict->waited_ns);
+		return parties_decide(verdict, VERDICT_MEMORY_SHORTAGE, verdict->waited_ns);
 	}
 	if (verdict_disk_is_slow(disk, verdict->waited_ns, facts->span_ns)) {
-		name(verdict, sums->device.first);
-		return decide(verdict, VERDICT_DEVICE, verdict->waited_ns);
+		parties_name(verdict, sums->device.first);
+		return parties_decide(verdict, VERDICT_DEVICE, verdict->waited_ns);
 	}
-	if (decide_by_largest(verdict, sums, VERDICT_OWN_IO))
+	if (parties_decide_by_largest(verdict, sums, VERDICT_OWN_IO))
 		return true;
 	if (!verdict_disk_is_busy(disk) && !verdict_disk_is_late(disk))
 		return false;
-	return decide(verdict, VERDICT_DEVICE, sums->device.ns);
-}
-
-/* Those who ended the wait, whoever they are: the victim's own threads, others, or the network. */
-static bool decide_by_all(struct verdict *verdict, const struct sums *sums, enum verdict_kind kind)
-{
-	const struct verdict_party *own = sums->own.first;
-
-	for (size_t i = 0; i < VERDICT_BLAMED_MAX; i++) {
-		if (own && (!sums->neighbours[i] || own->ns >= sums->neighbours[i]->ns)) {
-			name(verdict, own);
-			own = NULL;
-		}
-		name(verdict, sums->neighbours[i]);
-	}
-	return decide(verdict, kind, sums->own.ns + sums->neighbours_ns);
+	return parties_decide(verdict, VERDICT_DEVICE, sums->device.ns);
 }
 
 static bool decide_by_wait(const struct verdict_facts *facts, struct verdict *verdict)
@@ -503,13 +359,15 @@ static bool decide_by_wait(const struct verdict_facts *facts, struct verdict *ve
 	case ACCOUNT_IO:
 		return decide_io(facts, sums, verdict);
 	case ACCOUNT_LOCK:
-		return sums->own.ns + sums->neighbours_ns && decide_by_all(verdict, sums, VERDICT_LOCK);
+		return sums->own.ns + sums->neighbours_ns &&
+		       parties_decide_by_all(verdict, sums, VERDICT_LOCK);
 	case ACCOUNT_PEER:
-		return sums->own.ns + sums->neighbours_ns && decide_by_all(verdict, sums, VERDICT_PEER);
+		return sums->own.ns + sums->neighbours_ns &&
+		       parties_decide_by_all(verdict, sums, VERDICT_PEER);
 	case ACCOUNT_NETWORK:
-		return decide(verdict, VERDICT_NETWORK, verdict->waited_ns - verdict->unknown_ns);
+		return parties_decide(verdict, VERDICT_NETWORK, verdict->waited_ns - verdict->unknown_ns);
 	default:
-		return decide_by_largest(verdict, sums, VERDICT_OWN_THREADS);
+		return parties_decide_by_largest(verdict, sums, VERDICT_OWN_THREADS);
 	}
 }
 
@@ -543,9 +401,9 @@ static unsigned int find_unseen(const struct verdict_facts *facts, const struct 
 	unseen |= facts->unseen & by_wait;
 	if (by_wait == UNSEEN_DISKS)
 		unseen |= UNSEEN_IO_LIMITS;
-	if (is_leading(verdict, sums->denied_ns))
+	if (parties_is_leading(verdict, sums->denied_ns))
 		unseen |= UNSEEN_DENIED;
-	if (is_leading(verdict, gaps_ns) || (is_undetermined && has_unseen_time(verdict->victim)))
+	if (parties_is_leading(verdict, gaps_ns) || (is_undetermined && has_unseen_time(verdict->victim)))
 		unseen |= UNSEEN_WAITS;
 	return unseen;
 }
@@ -580,8 +438,8 @@ static unsigned int decide_irq(const struct verdict_facts *facts, struct verdict
 	verdict->wait = ACCOUNT_QUEUED;
 	verdict->waited_ns = verdict->victim->ns[ACCOUNT_QUEUED];
 	if (facts->machine_ns && irq_ns + facts->steal_ns)
-		decide_by_sum(verdict, irq_ns >= facts->steal_ns ? VERDICT_INTERRUPTS : VERDICT_STEAL,
-			      irq_ns >= facts->steal_ns ? &sums.interrupts : &sums.steal);
+		parties_decide_by_sum(verdict, irq_ns >= facts->steal_ns ? VERDICT_INTERRUPTS : VERDICT_STEAL,
+				      irq_ns >= facts->steal_ns ? &sums.interrupts : &sums.steal);
 	return WAIT(ACCOUNT_QUEUED);
 }
 
@@ -620,7 +478,7 @@ struct verdict verdict_judge(const struct verdict_facts *facts)
 	if (verdict.victim)
 		sums = sums_make(facts, verdict.victim, waits);
 	if (verdict.kind == VERDICT_CROWD)
-		count_crowd(facts, &verdict);
+		parties_count_crowd(facts, &verdict);
 	verdict.own_percent = sums_percent(sums.own.ns, verdict.waited_ns);
 	verdict.unknown_ns = sums.unknown_ns;
 	verdict.idle_ns = sums.idle_ns;
