@@ -3,10 +3,10 @@
  * firefox: JSON in the format that Gecko, Firefox's engine, writes, version 31. The Firefox Profiler converts it to what it needs
  * itself, whose format changes more often.
  */
-#include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "report/export/export.h"
 #include "report/export/export_lanes.h"
+#include "report/export/firefox_tables.h"
 #include "report/model/id_index.h"
 #include "report/model/query.h"
 #include "report/model/rows.h"
@@ -18,9 +18,6 @@
 #define FORMAT_VERSION 31
 #define BIN_MS 100 /* of the counters of CPU time */
 #define BINS_MOST 65536
-#define NO_LANE UINT32_MAX
-
-enum category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_JIT, CATEGORY_STALL, CATEGORY_WAIT };
 
 static const char categories_json[] =
 	"[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
@@ -56,236 +53,21 @@ static const char marker_schema_json[] =
 static const char marker_columns[] =
 	"\"schema\":{\"name\":0,\"startTime\":1,\"endTime\":2,\"phase\":3,\"category\":4,\"data\":5}";
 
-/* A string of the thread at hand: a text, or a function with its library. */
-struct string {
-	const char *text, *library; /* library NULL: a text alone */
-};
-
 struct firefox {
 	struct export *export;
-	struct export_functions functions;
-	const char **libraries; /* of each module, as they stand in a function's string */
+	struct firefox_tables tables; /* of the thread at hand */
 	struct lanes lanes;
 	struct id_index tgids; /* of the processes that were written */
-	/* Tables of the thread at hand. What is not of it has another lane. */
-	uint32_t lane;
-	struct string *strings;
-	struct stack_row {
-		uint32_t prefix, frame; /* PROFILE_NONE: none */
-	} * stacks;
-	uint32_t *frames; /* of the profile */
-	uint32_t strings_count, strings_room, stacks_count, stacks_room, frames_count, frames_room;
-	struct place {
-		uint32_t lane, position;
-	} * of_function, *of_frame, *of_node, *of_stall; /* in these tables; a node's is its last frame */
-	uint32_t *climbed;
 };
 
 static void firefox_free(struct firefox *firefox)
 {
-	export_functions_free(&firefox->functions);
-	free(firefox->libraries);
+	firefox_tables_free(&firefox->tables);
 	lanes_free(&firefox->lanes);
 	id_index_free(&firefox->tgids);
-	free(firefox->strings);
-	free(firefox->stacks);
-	free(firefox->frames);
-	free(firefox->of_function);
-	free(firefox->of_frame);
-	free(firefox->of_node);
-	free(firefox->of_stall);
-	free(firefox->climbed);
 }
 
 #define _cleanup_firefox_ _cleanup_(firefox_free)
-
-static struct place *make_places(uint32_t count)
-{
-	struct place *places = calloc(count + 1UL, sizeof(*places));
-
-	for (uint32_t i = 0; places && i < count; i++)
-		places[i].lane = NO_LANE;
-	return places;
-}
-
-static int prepare(struct firefox *firefox)
-{
-	struct profile *profile = firefox->export->profile;
-	int result = export_functions_find(profile, &firefox->functions);
-
-	if (!result)
-		result = lanes_make(profile, &firefox->lanes);
-	if (result < 0)
-		return result;
-	firefox->libraries = calloc(profile->modules_count + 1UL, sizeof(*firefox->libraries));
-	firefox->of_function = make_places(firefox->functions.count);
-	firefox->of_frame = make_places(profile->frames_count);
-	firefox->of_node = make_places(profile->nodes_count);
-	firefox->of_stall = make_places(profile->texts.count);
-	firefox->climbed = calloc(profile->nodes_count + 1UL, sizeof(*firefox->climbed));
-	if (!firefox->libraries || !firefox->of_function || !firefox->of_frame || !firefox->of_node ||
-	    !firefox->of_stall || !firefox->climbed)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < profile->modules_count; i++) {
-		const char *path = profile->modules[i].path, *slash = strrchr(path, '/');
-
-		/* the reader finds the library between the last parentheses */
-		firefox->libraries[i] = export_keep_safe(profile, slash && slash[1] ? slash + 1 : path, "()");
-		if (!firefox->libraries[i])
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* ---- the tables of a thread ---- */
-
-static int add_string(struct firefox *firefox, const char *text, const char *library, uint32_t *ret_string)
-{
-	if (array_make_room(firefox->strings, firefox->strings_count, firefox->strings_room, 1U))
-		return -ENOMEM;
-	*ret_string = firefox->strings_count;
-	firefox->strings[firefox->strings_count++] = (struct string){ text, library };
-	return 0;
-}
-
-/* The name of a marker. */
-static int find_wait_name(struct firefox *firefox, uint32_t stall, uint32_t *ret_string)
-{
-	struct place *place = &firefox->of_stall[stall];
-	int result = 0;
-
-	if (place->lane != firefox->lane) {
-		place->lane = firefox->lane;
-		result = add_string(firefox, export_wait_name(profile_text(firefox->export->profile, stall)),
-				    NULL, &place->position);
-	}
-	*ret_string = place->position;
-	return result;
-}
-
-static int find_frame(struct firefox *firefox, uint32_t frame, uint32_t *ret_frame)
-{
-	const struct profile *profile = firefox->export->profile;
-	uint32_t function = firefox->functions.of_frame[frame];
-	struct place *place = &firefox->of_frame[frame], *of_function = &firefox->of_function[function];
-	int result = 0;
-
-	if (of_function->lane != firefox->lane) {
-		const struct export_function *there = &firefox->functions.functions[function];
-
-		of_function->lane = firefox->lane;
-		result = add_string(firefox, profile_text(profile, there->name),
-				    firefox->libraries[there->module], &of_function->position);
-	}
-	if (place->lane != firefox->lane && !result) {
-		if (array_make_room(firefox->frames, firefox->frames_count, firefox->frames_room, 1U))
-			return -ENOMEM;
-		*place = (struct place){ firefox->lane, firefox->frames_count };
-		firefox->frames[firefox->frames_count++] = frame;
-	}
-	*ret_frame = place->position;
-	return result;
-}
-
-/* Adds the frames of a node below those of its parent, which is in the table. */
-static int add_node(struct firefox *firefox, uint32_t node)
-{
-	const struct profile *profile = firefox->export->profile;
-	const struct profile_node *here = &profile->nodes[node];
-	uint32_t prefix = here->parent == PROFILE_NONE ? PROFILE_NONE
-						       : firefox->of_node[here->parent].position;
-	int result = 0;
-
-	for (uint32_t i = here->first; i < here->first + here->count && !result; i++) {
-		uint32_t frame;
-
-		result = find_frame(firefox, profile->path_frames[i], &frame);
-		if (!result)
-			result = array_make_room(firefox->stacks, firefox->stacks_count, firefox->stacks_room,
-						 1U);
-		if (result < 0)
-			return result;
-		firefox->stacks[firefox->stacks_count] = (struct stack_row){ prefix, frame };
-		prefix = firefox->stacks_count++;
-	}
-	firefox->of_node[node] = (struct place){ firefox->lane, prefix };
-	return result;
-}
-
-/* Stores PROFILE_NONE for a stack without frames. */
-static int find_stack(struct firefox *firefox, const struct profile_sample *sample, uint32_t *ret_stack)
-{
-	const struct profile *profile = firefox->export->profile;
-	uint32_t leaf = profile->stacks[sample->stack].node, count = 0;
-	int result = 0;
-
-	for (uint32_t node = leaf; node != PROFILE_NONE && firefox->of_node[node].lane != firefox->lane;
-	     node = profile->nodes[node].parent)
-		firefox->climbed[count++] = node;
-	while (count-- && !result)
-		result = add_node(firefox, firefox->climbed[count]);
-	*ret_stack = leaf == PROFILE_NONE ? PROFILE_NONE : firefox->of_node[leaf].position;
-	return result;
-}
-
-static enum category category_of(const struct profile *profile, const struct profile_frame *frame)
-{
-	const struct profile_module *module = &profile->modules[frame->module];
-
-	return module->is_kernel              ? CATEGORY_KERNEL
-	       : !strcmp(module->kind, "jit") ? CATEGORY_JIT
-					      : CATEGORY_USER;
-}
-
-static void write_index(FILE *out, uint32_t index)
-{
-	if (index == PROFILE_NONE)
-		fputs("null", out);
-	else
-		fprintf(out, "%" PRIu32, index);
-}
-
-/* Writes what samples and markers refer to, behind them, and begins anew. */
-static void write_tables(struct firefox *firefox)
-{
-	const struct profile *profile = firefox->export->profile;
-	FILE *out = firefox->export->out;
-
-	fputs(",\n\"frameTable\":{\"schema\":{\"location\":0,\"relevantForJS\":1,\"innerWindowID\":2,\"implementation\":3,"
-	      "\"line\":4,\"column\":5,\"category\":6,\"subcategory\":7},\"data\":[",
-	      out);
-	for (uint32_t i = 0; i < firefox->frames_count; i++) {
-		const struct profile_frame *frame = &profile->frames[firefox->frames[i]];
-		uint32_t function = firefox->functions.of_frame[firefox->frames[i]];
-
-		fprintf(out, "%s[%" PRIu32 ",false,0,null,", i ? "," : "",
-			firefox->of_function[function].position);
-		if (frame->has_line)
-			fprintf(out, "%" PRId64, frame->line);
-		else
-			fputs("null", out);
-		fprintf(out, ",null,%d,0]", category_of(profile, frame));
-	}
-	fputs("]},\n\"stackTable\":{\"schema\":{\"prefix\":0,\"frame\":1},\"data\":[", out);
-	for (uint32_t i = 0; i < firefox->stacks_count; i++) {
-		fputs(i ? ",[" : "[", out);
-		write_index(out, firefox->stacks[i].prefix);
-		fprintf(out, ",%" PRIu32 "]", firefox->stacks[i].frame);
-	}
-	fputs("]},\n\"stringTable\":[", out);
-	for (uint32_t i = 0; i < firefox->strings_count; i++) {
-		fputs(i ? ",\"" : "\"", out);
-		json_part(out, firefox->strings[i].text);
-		if (firefox->strings[i].library) {
-			fputs(" (in ", out);
-			json_part(out, firefox->strings[i].library);
-			fputc(')', out);
-		}
-		fputc('"', out);
-	}
-	fputs("]}", out);
-	firefox->strings_count = firefox->stacks_count = firefox->frames_count = 0;
-}
 
 /* ---- samples and markers ---- */
 
@@ -310,10 +92,10 @@ static int write_samples(struct firefox *firefox, const struct lane *lane)
 
 		if (profile->samples[event->sample].kind != profile->on_cpu)
 			continue;
-		result = find_stack(firefox, &profile->samples[event->sample], &stack);
+		result = firefox_tables_stack(&firefox->tables, &profile->samples[event->sample], &stack);
 		for (uint32_t j = 0; j < event->count && !result; j++, separator = ",") {
 			fprintf(out, "%s[", separator);
-			write_index(out, stack);
+			firefox_write_index(out, stack);
 			fprintf(out, ",%" PRId64 ",0,%" PRId64 "]", ms_of(firefox, event->begin_ms),
 				firefox->export->capture.period_ns);
 		}
@@ -361,14 +143,14 @@ static int write_wait(struct firefox *firefox, const struct lane_ids *ids, const
 	int64_t before_ms = firefox->export->capture.from_ms - event->begin_ms;
 	FILE *out = firefox->export->out;
 	uint32_t name, stack;
-	int result = find_stack(firefox, sample, &stack);
+	int result = firefox_tables_stack(&firefox->tables, sample, &stack);
 
 	if (!result)
-		result = find_wait_name(firefox, sample->stall, &name);
+		result = firefox_tables_wait_name(&firefox->tables, sample->stall, &name);
 	for (uint32_t j = 0; j < event->count && !result; j++, separator = ",\n") {
 		fprintf(out, "%s[%" PRIu32 ",%" PRId64 ",%" PRId64 ",1,%d,{\"type\":\"OffCpu\",\"stall\":",
 			separator, name, begin_ms, end_ms,
-			strcmp(stall, "none") ? CATEGORY_STALL : CATEGORY_WAIT);
+			strcmp(stall, "none") ? FIREFOX_STALL : FIREFOX_WAIT);
 		json_string(out, stall);
 		fputs(",\"function\":", out);
 		json_string(out, export_leaf(profile, sample));
@@ -423,11 +205,11 @@ static int write_thread(struct firefox *firefox, const struct lane_ids *ids)
 	fputs(",\"pid\":", out);
 	write_id(firefox, ids->process->tgid, ids->process->process_id, ids->are_unique);
 	fputs(",\n", out);
-	firefox->lane = (uint32_t)(lane - firefox->lanes.lanes);
+	firefox->tables.lane = (uint32_t)(lane - firefox->lanes.lanes);
 	result = write_samples(firefox, lane);
 	if (!result)
 		result = write_markers(firefox, ids);
-	write_tables(firefox);
+	firefox_tables_write(&firefox->tables, out);
 	return result;
 }
 
@@ -479,7 +261,7 @@ static void write_kills(struct firefox *firefox, uint32_t name)
 
 	while (query_next(&query)) {
 		fprintf(out, ",\n[%" PRIu32 ",%" PRId64 ",null,0,%d,{\"type\":\"Kill\"", name,
-			capture_ms(firefox, query_number(&query, "at")), CATEGORY_STALL);
+			capture_ms(firefox, query_number(&query, "at")), FIREFOX_STALL);
 		write_text(out, "how", query_text(&query, "how"));
 		write_text(out, "victim", query_text(&query, "comm"));
 		write_text(out, "unit", query_text(&query, "unit"));
@@ -495,10 +277,11 @@ static int write_own_thread(struct firefox *firefox)
 	const struct export_capture *capture = &firefox->export->capture;
 	FILE *out = firefox->export->out;
 	uint32_t trigger, kill;
-	int result = add_string(firefox, *capture->fired ? "trigger" : "request", NULL, &trigger);
+	int result = firefox_tables_string(&firefox->tables, *capture->fired ? "trigger" : "request", NULL,
+					   &trigger);
 
 	if (!result)
-		result = add_string(firefox, "kill", NULL, &kill);
+		result = firefox_tables_string(&firefox->tables, "kill", NULL, &kill);
 	if (result < 0)
 		return result;
 	fputs("{\"name\":\"" MAIN_THREAD "\",\"processName\":", out);
@@ -507,13 +290,13 @@ static int write_own_thread(struct firefox *firefox)
 		",\"processType\":\"default\",\"registerTime\":0,\"unregisterTime\":null,\"tid\":0,\"pid\":0,\n"
 		"\"samples\":{\"schema\":{\"stack\":0,\"time\":1,\"eventDelay\":2},\"data\":[]},\n\"markers\":{%s,\"data\":["
 		"[%" PRIu32 ",%" PRId64 ",null,0,%d,{\"type\":\"Trigger\"",
-		marker_columns, trigger, ms_of(firefox, 0), CATEGORY_STALL);
+		marker_columns, trigger, ms_of(firefox, 0), FIREFOX_STALL);
 	write_text(out, "capture", capture->title);
 	write_text(out, "verdict", capture->verdict);
 	fputs("}]", out);
 	write_kills(firefox, kill);
 	fputs("]}", out);
-	write_tables(firefox);
+	firefox_tables_write(&firefox->tables, out);
 	return 0;
 }
 
@@ -648,9 +431,11 @@ static void write_meta(const struct firefox *firefox)
 
 int export_firefox(struct export *export)
 {
-	_cleanup_firefox_ struct firefox firefox = { .export = export, .lane = NO_LANE };
-	int result = prepare(&firefox);
+	_cleanup_firefox_ struct firefox firefox = { .export = export };
+	int result = firefox_tables_make(export->profile, &firefox.tables);
 
+	if (!result)
+		result = lanes_make(export->profile, &firefox.lanes);
 	if (result < 0)
 		return result;
 	write_meta(&firefox);
