@@ -339,10 +339,7 @@ static void print_json_side(FILE *out, const struct diffing *diffing, enum diff_
 			fprintf(out, "%s%lld", n++ ? ", " : "",
 				(long long)diffing->samples->captures[i].capture_id);
 	fprintf(out, "], \"baseline\": %d, \"rule\": ", capture->is_baseline);
-	if (capture->rule)
-		json_string(out, capture->rule);
-	else
-		fputs("null", out);
+	json_string(out, capture->rule);
 	fprintf(out,
 		", \"triggered_at\": %lld, \"seconds\": %.9g, \"units\": %u, \"lost_percent\": %.4g, \"hostname\": ",
 		(long long)capture->triggered_at, diffing->change->span_s[side], diffing->change->units[side],

@@ -22,14 +22,6 @@ static void write_text(FILE *out, const char *text)
 	csv_text(out, text);
 }
 
-static void write_known(FILE *out, const char *text)
-{
-	if (text)
-		write_text(out, text);
-	else
-		fputc(',', out);
-}
-
 static int write_row(const struct export *export, struct folded_names *names,
 		     const struct profile_sample *sample)
 {
@@ -45,8 +37,8 @@ static int write_row(const struct export *export, struct folded_names *names,
 	write_text(out, export_comm(profile, thread->process));
 	fprintf(out, ",%" PRId64, thread->tid);
 	write_text(out, profile_text(profile, thread->name));
-	write_known(out, process->unit);
-	write_known(out, process->cgroup);
+	write_text(out, process->unit);
+	write_text(out, process->cgroup);
 	write_text(out, profile_text(profile, sample->kind));
 	write_text(out, profile_text(profile, sample->stall));
 	fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64, sample->second, sample->samples, sample->weight_ns);

@@ -95,7 +95,7 @@ static int write_samples(struct firefox *firefox, const struct lane *lane)
 		result = firefox_tables_stack(&firefox->tables, &profile->samples[event->sample], &stack);
 		for (uint32_t j = 0; j < event->count && !result; j++, separator = ",") {
 			fprintf(out, "%s[", separator);
-			firefox_write_index(out, stack);
+			json_number(out, stack != PROFILE_NONE, stack);
 			fprintf(out, ",%" PRId64 ",0,%" PRId64 "]", ms_of(firefox, event->begin_ms),
 				firefox->export->capture.period_ns);
 		}

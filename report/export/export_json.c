@@ -54,13 +54,16 @@ static void write_sections(struct export *export)
 	}
 }
 
-static void write_member(FILE *out, const char *name, const char *text)
+static void write_text(FILE *out, const char *name, const char *text)
 {
 	fprintf(out, ", \"%s\": ", name);
-	if (text)
-		json_string(out, text);
-	else
-		fputs("null", out);
+	json_string(out, text);
+}
+
+static void write_number(FILE *out, const char *name, bool is_known, int64_t number)
+{
+	fprintf(out, ", \"%s\": ", name);
+	json_number(out, is_known, number);
 }
 
 static void write_processes(const struct export *export)
@@ -74,14 +77,12 @@ static void write_processes(const struct export *export)
 
 		fprintf(out, "%s{\"process_id\": %" PRId64 ", \"tgid\": %" PRId64, i ? ",\n" : "\n",
 			process->process_id, process->tgid);
-		write_member(out, "comm", process->is_known ? profile_text(profile, process->comm) : NULL);
-		write_member(out, "exe", process->exe);
-		write_member(out, "cgroup", process->cgroup);
-		write_member(out, "unit", process->unit);
-		if (process->has_uid)
-			fprintf(out, ", \"uid\": %" PRId64 "}", process->uid);
-		else
-			fputs(", \"uid\": null}", out);
+		write_text(out, "comm", process->is_known ? profile_text(profile, process->comm) : NULL);
+		write_text(out, "exe", process->exe);
+		write_text(out, "cgroup", process->cgroup);
+		write_text(out, "unit", process->unit);
+		write_number(out, "uid", process->has_uid, process->uid);
+		fputc('}', out);
 	}
 	fputs("],\n\"threads\": [", out);
 	for (uint32_t i = 0; i < profile->threads_count; i++) {
@@ -89,7 +90,7 @@ static void write_processes(const struct export *export)
 
 		fprintf(out, "%s{\"process\": %" PRIu32 ", \"tid\": %" PRId64, i ? ",\n" : "\n",
 			thread->process, thread->tid);
-		write_member(out, "thread", profile_text(profile, thread->name));
+		write_text(out, "thread", profile_text(profile, thread->name));
 		fputc('}', out);
 	}
 	fputs("],\n", out);
@@ -103,9 +104,9 @@ static void write_frames(const struct export *export)
 	fputs("\"modules\": [", out);
 	for (uint32_t i = 0; i < profile->modules_count; i++) {
 		fprintf(out, "%s{\"module_id\": %" PRId64, i ? ",\n" : "\n", profile->modules[i].module_id);
-		write_member(out, "path", profile->modules[i].path);
-		write_member(out, "kind", profile->modules[i].kind);
-		write_member(out, "build_id", profile->modules[i].build_id);
+		write_text(out, "path", profile->modules[i].path);
+		write_text(out, "kind", profile->modules[i].kind);
+		write_text(out, "build_id", profile->modules[i].build_id);
 		fputc('}', out);
 	}
 	fputs("],\n\"frames\": [", out);
@@ -118,16 +119,10 @@ static void write_frames(const struct export *export)
 			continue;
 		}
 		fprintf(out, "{\"module\": %" PRIu32 ", \"offset\": %" PRId64, frame->module, frame->offset);
-		write_member(out, "function", profile_text(profile, frame->function));
-		if (frame->is_resolved)
-			fprintf(out, ", \"function_offset\": %" PRId64, frame->function_offset);
-		else
-			fputs(", \"function_offset\": null", out);
-		write_member(out, "file", frame->file);
-		if (frame->has_line)
-			fprintf(out, ", \"line\": %" PRId64, frame->line);
-		else
-			fputs(", \"line\": null", out);
+		write_text(out, "function", profile_text(profile, frame->function));
+		write_number(out, "function_offset", frame->is_resolved, frame->function_offset);
+		write_text(out, "file", frame->file);
+		write_number(out, "line", frame->has_line, frame->line);
 		fprintf(out, ", \"inlined\": %" PRId64 "}", frame->inlined);
 	}
 	fputs("],\n", out);
@@ -148,8 +143,7 @@ static void write_stacks(const struct export *export)
 
 		fprintf(out, "%s{\"stack_id\": %" PRId64 ", \"truncated\": %s", i ? ",\n" : "\n",
 			stack->stack_id, stack->truncated ? "true" : "false");
-		write_member(out, "unwinder",
-			     stack->is_known ? profile_text(profile, stack->unwinder) : NULL);
+		write_text(out, "unwinder", stack->is_known ? profile_text(profile, stack->unwinder) : NULL);
 		fputs(", \"frames\": [", out);
 		for (; (frame = profile_walk_next(&walk)); separator = ",")
 			fprintf(out, "%s%td", separator, frame - profile->frames);
@@ -169,9 +163,9 @@ static void write_samples(const struct export *export)
 
 		fprintf(out, "%s{\"thread\": %" PRIu32 ", \"stack\": %" PRIu32, i ? ",\n" : "\n",
 			sample->thread, sample->stack);
-		write_member(out, "kind", profile_text(profile, sample->kind));
-		write_member(out, "stall", profile_text(profile, sample->stall));
-		write_member(out, "role", profile_text(profile, sample->role));
+		write_text(out, "kind", profile_text(profile, sample->kind));
+		write_text(out, "stall", profile_text(profile, sample->stall));
+		write_text(out, "role", profile_text(profile, sample->role));
 		fprintf(out, ", \"second\": %" PRId64 ", \"samples\": %" PRId64 ", \"weight_ns\": %" PRId64,
 			sample->second, sample->samples, sample->weight_ns);
 		fputs(sample->times_count ? ", \"times\": " : ", \"times\": null", out);

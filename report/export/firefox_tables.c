@@ -168,14 +168,6 @@ static enum firefox_category category_of(const struct profile *profile, const st
 	return module->is_kernel ? FIREFOX_KERNEL : !strcmp(module->kind, "jit") ? FIREFOX_JIT : FIREFOX_USER;
 }
 
-void firefox_write_index(FILE *out, uint32_t index)
-{
-	if (index == PROFILE_NONE)
-		fputs("null", out);
-	else
-		fprintf(out, "%" PRIu32, index);
-}
-
 void firefox_tables_write(struct firefox_tables *tables, FILE *out)
 {
 	const struct profile *profile = tables->profile;
@@ -189,16 +181,13 @@ void firefox_tables_write(struct firefox_tables *tables, FILE *out)
 
 		fprintf(out, "%s[%" PRIu32 ",false,0,null,", i ? "," : "",
 			tables->of_function[function].position);
-		if (frame->has_line)
-			fprintf(out, "%" PRId64, frame->line);
-		else
-			fputs("null", out);
+		json_number(out, frame->has_line, frame->line);
 		fprintf(out, ",null,%d,0]", category_of(profile, frame));
 	}
 	fputs("]},\n\"stackTable\":{\"schema\":{\"prefix\":0,\"frame\":1},\"data\":[", out);
 	for (uint32_t i = 0; i < tables->stacks_count; i++) {
 		fputs(i ? ",[" : "[", out);
-		firefox_write_index(out, tables->stacks[i].prefix);
+		json_number(out, tables->stacks[i].prefix != PROFILE_NONE, tables->stacks[i].prefix);
 		fprintf(out, ",%" PRIu32 "]", tables->stacks[i].frame);
 	}
 	fputs("]},\n\"stringTable\":[", out);

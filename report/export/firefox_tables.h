@@ -55,7 +55,4 @@ int firefox_tables_stack(struct firefox_tables *tables, const struct profile_sam
 /* Writes what samples and markers refer to, behind them, and begins anew. */
 void firefox_tables_write(struct firefox_tables *tables, FILE *out);
 
-/* null for PROFILE_NONE. */
-void firefox_write_index(FILE *out, uint32_t index);
-
 #endif

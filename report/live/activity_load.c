@@ -41,16 +41,6 @@ struct loading {
 	uint32_t steps, looks;          /* of the minute */
 };
 
-static int64_t number_at(const struct query *query, int column)
-{
-	return sqlite3_column_int64(query->statement, column);
-}
-
-static bool is_null_at(const struct query *query, int column)
-{
-	return sqlite3_column_type(query->statement, column) == SQLITE_NULL;
-}
-
 /* ---- keys ---- */
 
 /* The values by their columns. Returns which are NULL: these are there as THREAD_NONE, which filters compare. */
@@ -141,7 +131,7 @@ static int read_times(struct loading *loading, const struct stored_activity *row
 	struct step_list *times = &loading->times;
 	int result = 1;
 
-	if (!is_null_at(query, ROW_TIMES))
+	if (!query_is_null_at(query, ROW_TIMES))
 		result = stored_steps_read(query->statement, ROW_TIMES, loading->steps, times);
 	else if (least == row->most && row->threads == least * loading->looks)
 		/* the same at all looks */
@@ -153,14 +143,14 @@ static int read_times(struct loading *loading, const struct stored_activity *row
 static int add_row(struct loading *loading)
 {
 	const struct query *query = &loading->rows;
-	int64_t threads = number_at(query, ROW_THREADS), least = number_at(query, ROW_LEAST),
-		most = number_at(query, ROW_MOST);
+	int64_t threads = query_number_at(query, ROW_THREADS), least = query_number_at(query, ROW_LEAST),
+		most = query_number_at(query, ROW_MOST);
 	struct stored_activity row = { .threads = threads, .most = (uint32_t)most };
 	int result;
 
 	if (least < 0 || least > most || most > UINT32_MAX || threads < 0 || threads > most * loading->looks)
 		return 1;
-	result = find_kind(loading, number_at(query, ROW_KEY_ID), &row.kind);
+	result = find_kind(loading, query_number_at(query, ROW_KEY_ID), &row.kind);
 	if (result == -ENOENT)
 		return 1;
 	if (result < 0)
@@ -179,8 +169,9 @@ static int add_row(struct loading *loading)
 /* Reads the minute that the query stands on. Returns false if its numbers cannot be true. */
 static bool read_minute(const struct query *query, struct stored_minute *ret_minute)
 {
-	int64_t at_ns = number_at(query, MINUTE_AT), interval_ns = number_at(query, MINUTE_INTERVAL),
-		steps = number_at(query, MINUTE_STEPS), looks = number_at(query, MINUTE_LOOKS);
+	int64_t at_ns = query_number_at(query, MINUTE_AT),
+		interval_ns = query_number_at(query, MINUTE_INTERVAL),
+		steps = query_number_at(query, MINUTE_STEPS), looks = query_number_at(query, MINUTE_LOOKS);
 
 	if (at_ns < 1 || at_ns > AT_NS_MOST || interval_ns < INTERVAL_NS_LEAST ||
 	    interval_ns > MINUTE_NS_MOST || steps < 1 || steps > ACTIVITY_STEPS_MOST || looks < 0 ||
@@ -204,8 +195,8 @@ static int read_missed(struct loading *loading, const struct query *query, struc
 	int result = 0;
 
 	loading->steps = minute->steps;
-	loading->looks = (uint32_t)number_at(query, MINUTE_LOOKS);
-	if (!is_null_at(query, MINUTE_MISSED)) {
+	loading->looks = (uint32_t)query_number_at(query, MINUTE_LOOKS);
+	if (!query_is_null_at(query, MINUTE_MISSED)) {
 		result = stored_steps_read(query->statement, MINUTE_MISSED, minute->steps, &loading->missed);
 		for (uint32_t i = 0; i < loading->missed.count && !result; i++)
 			missed += loading->missed.steps[i].number;
@@ -236,7 +227,7 @@ static int add_minute(struct loading *loading, const struct query *query)
 		groups->damaged++;
 		return 0;
 	}
-	for (bool more = query_find(&loading->rows, number_at(query, MINUTE_ID)); more;
+	for (bool more = query_find(&loading->rows, query_number_at(query, MINUTE_ID)); more;
 	     more = query_next(&loading->rows)) {
 		result = add_row(loading);
 		if (result < 0)

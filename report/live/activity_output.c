@@ -311,8 +311,7 @@ void activity_print_csv(FILE *out, const struct thread_view *view, const struct 
 			groups->looks, group->average, group->share, group->most, group->is_bound);
 		for (uint32_t i = 0; i < view->columns_count; i++) {
 			fputc(',', out);
-			if (group->values[i])
-				csv_text(out, group->values[i]);
+			csv_text(out, group->values[i]);
 		}
 		fputs("\r\n", out);
 	}

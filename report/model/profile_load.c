@@ -105,13 +105,13 @@ static int add_times(struct loading *loading, const struct query *query, struct 
 static int add_sample(struct loading *loading, const struct query *query)
 {
 	struct profile *profile = loading->profile;
-	struct profile_sample sample = { .second = row_number(query, 6),
-					 .samples = row_number(query, 7),
-					 .weight_ns = row_number(query, 8) };
-	struct profile_thread thread = { .tid = row_number(query, 1) };
+	struct profile_sample sample = { .second = query_number_at(query, 6),
+					 .samples = query_number_at(query, 7),
+					 .weight_ns = query_number_at(query, 8) };
+	struct profile_thread thread = { .tid = query_number_at(query, 1) };
 	const struct profile_sample *before =
 		profile->samples_count ? &profile->samples[profile->samples_count - 1] : &sample;
-	int result = intern_process(loading, row_number(query, 0), &thread.process);
+	int result = intern_process(loading, query_number_at(query, 0), &thread.process);
 
 	thread.name = profile->samples_count ? profile->threads[before->thread].name : 0;
 	sample.kind = before->kind;
@@ -122,7 +122,7 @@ static int add_sample(struct loading *loading, const struct query *query)
 	if (!result)
 		result = intern_thread(loading, &thread, &sample.thread);
 	if (!result)
-		result = intern_stack(loading, row_number(query, 3), &sample.stack);
+		result = intern_stack(loading, query_number_at(query, 3), &sample.stack);
 	if (!result)
 		result = row_intern(loading->profile, query, 4, &sample.kind);
 	if (!result)
@@ -177,10 +177,10 @@ static int load_more_stacks(struct loading *loading, int64_t capture_id)
 	int result = 0;
 
 	while (!result && query_next(&query))
-		if (!row_is_null(&query, 0))
+		if (!query_is_null_at(&query, 0))
 			result = loading->profile->stacks_count == SAMPLES_MOST
 					 ? -E2BIG
-					 : intern_stack(loading, row_number(&query, 0), &stack);
+					 : intern_stack(loading, query_number_at(&query, 0), &stack);
 	return result;
 }
 
@@ -198,9 +198,9 @@ static int load_processes(struct loading *loading)
 		if (!query_find(&query, process->process_id))
 			continue;
 		process->is_known = true;
-		process->tgid = row_number(&query, 0);
-		process->uid = row_number(&query, 1);
-		process->has_uid = !row_is_null(&query, 1);
+		process->tgid = query_number_at(&query, 0);
+		process->uid = query_number_at(&query, 1);
+		process->has_uid = !query_is_null_at(&query, 1);
 		result = row_intern(loading->profile, &query, 2, &process->comm);
 		if (!result)
 			result = row_keep(loading->profile, &query, 3, &process->exe);

@@ -75,18 +75,18 @@ static int find_module(struct loading *loading, struct query *query, int64_t mod
 static int read_frame(struct loading *loading, const struct query *query, struct query *modules,
 		      struct profile_frame *frame)
 {
-	int result = find_module(loading, modules, row_number(query, 0), &frame->module);
+	int result = find_module(loading, modules, query_number_at(query, 0), &frame->module);
 
 	if (!result)
 		result = row_intern(loading->profile, query, 1, &frame->function);
 	if (!result)
 		result = row_keep(loading->profile, query, 3, &frame->file);
-	frame->is_resolved = !row_is_null(query, 2);
-	frame->line = row_number(query, 4);
-	frame->has_line = !row_is_null(query, 4);
-	frame->inlined = row_number(query, 5);
-	frame->function_offset = row_number(query, 2);
-	frame->offset = row_number(query, 6);
+	frame->is_resolved = !query_is_null_at(query, 2);
+	frame->line = query_number_at(query, 4);
+	frame->has_line = !query_is_null_at(query, 4);
+	frame->inlined = query_number_at(query, 5);
+	frame->function_offset = query_number_at(query, 2);
+	frame->offset = query_number_at(query, 6);
 	return result;
 }
 
@@ -194,8 +194,8 @@ static int load_classes(struct loading *loading)
 	int result = 0;
 
 	while (!result && query_next(&query) && loading->classes_count < STACK_CLASSES_MOST) {
-		struct stack_class class = { .class = row_number(&query, 0),
-					     .truncated = row_number(&query, 1) };
+		struct stack_class class = { .class = query_number_at(&query, 0),
+					     .truncated = query_number_at(&query, 1) };
 
 		result = row_intern(loading->profile, &query, 2, &class.unwinder);
 		if (!result)
@@ -229,7 +229,8 @@ static int load_node(struct loading *loading, struct query *query, int64_t node_
 
 	while (!result && node_id && id_index_find(&loading->node_ids, node_id) == HASH_INDEX_NONE &&
 	       query_find(query, node_id)) {
-		struct node_row row = { row_number(query, 0), row_number(query, 2), !row_is_null(query, 2) };
+		struct node_row row = { query_number_at(query, 0), query_number_at(query, 2),
+					!query_is_null_at(query, 2) };
 
 		result = add_node(loading, node_id, &row);
 		if (!result)

@@ -59,4 +59,22 @@ int query_columns(const struct query *query);
 const char *query_column_name(const struct query *query, int column);
 struct value query_value(const struct query *query, int column);
 
+/* The same of a statement's columns, for queries with so many rows that finding a name takes time. */
+static inline const char *query_text_at(const struct query *query, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(query->statement, column);
+
+	return text ? text : "";
+}
+
+static inline int64_t query_number_at(const struct query *query, int column)
+{
+	return sqlite3_column_int64(query->statement, column);
+}
+
+static inline bool query_is_null_at(const struct query *query, int column)
+{
+	return sqlite3_column_type(query->statement, column) == SQLITE_NULL;
+}
+
 #endif

@@ -113,13 +113,8 @@ static void write_texts(FILE *out, const char *name, uint32_t count,
 {
 	fprintf(out, ",\n\"%s\": [", name);
 	for (uint32_t i = 0; i < count; i++) {
-		const char *text = text_of(tree, i);
-
 		fputs(i ? "," : "", out);
-		if (text)
-			json_string(out, text);
-		else
-			fputs("null", out);
+		json_string(out, text_of(tree, i));
 	}
 	fputc(']', out);
 }

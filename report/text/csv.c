@@ -46,6 +46,8 @@ void csv_begin(FILE *out, const char *text)
 
 void csv_text(FILE *out, const char *text)
 {
+	if (!text)
+		return;
 	fputc('"', out);
 	csv_begin(out, text);
 	fputc('"', out);

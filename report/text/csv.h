@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * Escaped as on a terminal, so that no name of a thread is a control sequence where somebody looks at the file. What a
- * spreadsheet would compute, a name such as "=1+1", begins with an apostrophe; a number does not.
+ * A field; an empty one for NULL. Escaped as on a terminal, so that no name of a thread is a control sequence where somebody looks
+ * at the file. What a spreadsheet would compute, a name such as "=1+1", begins with an apostrophe; a number does not.
  */
 void csv_text(FILE *out, const char *text);
 

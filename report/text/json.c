@@ -4,6 +4,7 @@
 #include "common/text/escape.h"
 #include "report/text/format.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,9 +15,21 @@ void json_part(FILE *out, const char *text)
 
 void json_string(FILE *out, const char *text)
 {
+	if (!text) {
+		fputs("null", out);
+		return;
+	}
 	fputc('"', out);
 	json_part(out, text);
 	fputc('"', out);
+}
+
+void json_number(FILE *out, bool is_known, int64_t number)
+{
+	if (is_known)
+		fprintf(out, "%" PRId64, number);
+	else
+		fputs("null", out);
 }
 
 static void print_value(FILE *out, struct database *database, struct value value)
@@ -25,7 +38,7 @@ static void print_value(FILE *out, struct database *database, struct value value
 
 	switch (value.type) {
 	case VALUE_NUMBER:
-		fprintf(out, "%lld", (long long)value.number);
+		json_number(out, true, value.number);
 		break;
 	case VALUE_REAL:
 		if (isfinite(value.real))

@@ -8,10 +8,15 @@
 
 #include "report/model/query.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
-/* Writes any text as a JSON string, with its quotes. */
+/* Writes any text as a JSON string, with its quotes; NULL as null. */
 void json_string(FILE *out, const char *text);
+
+/* Writes a number; null if it is not known. */
+void json_number(FILE *out, bool is_known, int64_t number);
 
 /* The same without the quotes around it, for a string that is written in parts. */
 void json_part(FILE *out, const char *text);
