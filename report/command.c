@@ -63,7 +63,7 @@ struct command_line {
 	int foreign;  /* of an option that the subcommand does not have */
 };
 
-static bool asks(const char *argument)
+static bool asks_question(const char *argument)
 {
 	return !strcmp(argument, "--help") || !strcmp(argument, "-h") || !strcmp(argument, "--version") ||
 	       !strcmp(argument, "-V");
@@ -88,7 +88,7 @@ static struct command_line read_line(int count, char **arguments, const struct s
 		if (ended)
 			continue;
 		option = find_any_option(argument);
-		if (asks(argument))
+		if (asks_question(argument))
 			line.asked = line.asked ? line.asked : i;
 		else if (!option && !line.asked && !line.unknown)
 			line.unknown = i;
@@ -102,7 +102,7 @@ static struct command_line read_line(int count, char **arguments, const struct s
 /* ---- help ---- */
 
 /* The text of 'bourdon --help' before the options; or that of 'bourdon db --help'. */
-static void describe(bool group, char *into, size_t into_bytes)
+static void describe_subcommands(bool group, char *into, size_t into_bytes)
 {
 	FILE *out = fmemopen(into, into_bytes, "w");
 
@@ -166,7 +166,7 @@ static int answer_question(struct report *report, const char *first, const char 
 		return subcommand_run(report, subcommand, 2, arguments);
 	if (first && strcmp(first, GROUP) != 0)
 		return refuse_words(first, second);
-	describe(first, about, sizeof(about));
+	describe_subcommands(first, about, sizeof(about));
 	if (first) {
 		command.usage = "[OPTION...] " GROUP " SUBCOMMAND";
 		command.example = "bourdon db copy /tmp/copy.db";
@@ -231,7 +231,7 @@ static int run_line(struct report *report, int count, char **arguments)
 }
 
 /* The exit status of a subcommand that has run. */
-static int finish(struct report *report)
+static int finish_report(struct report *report)
 {
 	bool is_whole = !report->database->failed && !report->unwell;
 
@@ -254,7 +254,7 @@ int command_main(int count, char **arguments, FILE *out)
 	int status = run_line(&report, count, arguments);
 
 	if (status == OPTIONS_RUN)
-		status = finish(&report);
+		status = finish_report(&report);
 	if (report.is_child)
 		_exit(status);
 	output_file_end(&report.output);

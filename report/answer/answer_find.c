@@ -56,7 +56,7 @@ static int load_capture(struct answer *answer)
 	return keep_texts(answer, &query);
 }
 
-static int judge(struct answer *answer)
+static int judge_capture(struct answer *answer)
 {
 	int result = judged_load(answer->report->database, answer->report->capture_id, &answer->judged);
 	const char *word;
@@ -151,7 +151,7 @@ int answer_find(struct report *report, struct profile *profile, struct answer *a
 	answer->profile = profile;
 	result = load_capture(answer);
 	if (!result)
-		result = judge(answer);
+		result = judge_capture(answer);
 	if (!result)
 		result = find_place(answer);
 	if (!result)

@@ -553,7 +553,7 @@ static const struct situation {
 				   "waiting,pressure,stalls,states,groups" },
 };
 
-static struct remedy find(const struct search *search)
+static struct remedy find_remedy(const struct search *search)
 {
 	const struct situation *is = &situations[search->verdict->kind];
 
@@ -581,7 +581,7 @@ int remedy_find(struct answer *answer, struct remedy *ret_remedy)
 	search.victim_cgroup = verdict->kill && verdict->kill->who.cgroup       ? verdict->kill->who.cgroup
 			       : verdict->victim && verdict->victim->who.cgroup ? verdict->victim->who.cgroup
 										: answer->cgroup;
-	remedy = find(&search);
+	remedy = find_remedy(&search);
 	if (answer->report->database->failed)
 		return -EIO;
 	if (!remedy.text || !remedy.command)

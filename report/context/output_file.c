@@ -15,7 +15,7 @@
 #define BUFFER_BYTES (256UL << 10)
 
 /* Logs why the file cannot be written. Returns -error. */
-static int refuse(const char *path, int error)
+static int refuse_file(const char *path, int error)
 {
 	log_error("cannot write '%s': %s; %s", path, strerror(error),
 		  error == EACCES || error == EPERM || error == EROFS
@@ -68,7 +68,7 @@ int output_file_judge_directory(int directory, const char *path)
 	_cleanup_close_ int foreign = find_foreign(directory);
 
 	return foreign == -ENOENT ? 0
-	       : foreign < 0      ? refuse(path, -foreign)
+	       : foreign < 0      ? refuse_file(path, -foreign)
 			     : refuse_directory(path, foreign, "writes no database below such a directory");
 }
 
@@ -89,7 +89,7 @@ static int judge_one(struct output_file *output, const char *place, int director
 	_cleanup_close_ int foreign = find_foreign(directory);
 
 	if (foreign < 0)
-		return foreign == -ENOENT ? 0 : refuse(output->path, -foreign);
+		return foreign == -ENOENT ? 0 : refuse_file(output->path, -foreign);
 	output->is_foreign = true;
 	return is_straight(output->directory, place)
 		       ? 0
@@ -105,7 +105,7 @@ static int judge_place(struct output_file *output, const char *place)
 		_cleanup_free_ char *before = strndup(place, (size_t)(slash - place + 1));
 		_cleanup_close_ int at = before ? open(before, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 
-		result = at < 0 ? refuse(output->path, errno) : judge_one(output, place, at);
+		result = at < 0 ? refuse_file(output->path, errno) : judge_one(output, place, at);
 	}
 	return result;
 }
@@ -128,7 +128,7 @@ static int open_other(const struct output_file *output)
 	struct stat at;
 
 	if (fd < 0 || fstat(fd, &at))
-		return refuse(output->path, errno);
+		return refuse_file(output->path, errno);
 	if (!S_ISBLK(at.st_mode))
 		return TAKE_FD(fd);
 	log_error("cannot write '%s': it is a disk; name a file", output->path);
@@ -141,13 +141,13 @@ static int open_unfinished(struct output_file *output)
 
 	if (asprintf(&output->unfinished, "%s.unfinished-%d", output->name, getpid()) < 0) {
 		output->unfinished = NULL;
-		return refuse(output->path, ENOMEM);
+		return refuse_file(output->path, ENOMEM);
 	}
 	fd = openat(output->directory, output->unfinished,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
-	fd = refuse(output->path, errno);
+	fd = refuse_file(output->path, errno);
 	free(TAKE_PTR(output->unfinished)); /* another process's */
 	return fd;
 }
@@ -180,12 +180,12 @@ int output_file_make(struct output_file *output, const char *path)
 
 	*output = (struct output_file){ .path = path, .name = slash ? slash + 1 : path };
 	if (!place)
-		return refuse(path, ENOMEM);
+		return refuse_file(path, ENOMEM);
 	if (!*output->name)
-		return refuse(path, EISDIR);
+		return refuse_file(path, EISDIR);
 	fd = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return refuse(path, errno);
+		return refuse_file(path, errno);
 	output->directory = TAKE_FD(fd);
 	result = geteuid() ? 0 : judge_place(output, place);
 	if (result < 0)
@@ -195,7 +195,7 @@ int output_file_make(struct output_file *output, const char *path)
 		return fd;
 	output->file = fdopen(fd, "w");
 	if (!output->file)
-		return refuse(path, errno);
+		return refuse_file(path, errno);
 	TAKE_FD(fd);
 	setvbuf(output->file, NULL, _IOFBF, BUFFER_BYTES);
 	return 0;
@@ -211,10 +211,10 @@ int output_file_finish(struct output_file *output)
 		error = errno;
 	}
 	if (failed)
-		return refuse(output->path, error);
+		return refuse_file(output->path, error);
 	if (output->unfinished &&
 	    renameat(output->directory, output->unfinished, output->directory, output->name))
-		return refuse(output->path, errno);
+		return refuse_file(output->path, errno);
 	free(output->unfinished);
 	output->unfinished = NULL;
 	return 0;

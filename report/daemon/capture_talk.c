@@ -149,7 +149,7 @@ static enum outcome note_stored(struct conversation *talk, const struct status_l
 	return STORED;
 }
 
-static enum outcome fail(struct conversation *talk, const char *why)
+static enum outcome fail_talk(struct conversation *talk, const char *why)
 {
 	clear_progress(talk);
 	log_error("%s", why);
@@ -161,7 +161,7 @@ static enum outcome hear(struct conversation *talk, char *text)
 	struct status_line line;
 
 	if (status_line_parse(text, &line) < 0)
-		return fail(talk, "bourdond's answer is damaged: is it of another version?");
+		return fail_talk(talk, "bourdond's answer is damaged: is it of another version?");
 	if (!strcmp(line.kind, "begun")) {
 		note_begun(talk, &line);
 	} else if (!strcmp(line.kind, "progress")) {
@@ -177,9 +177,9 @@ static enum outcome hear(struct conversation *talk, char *text)
 		explain_refusal(&line);
 		return FAILED;
 	} else if (!strcmp(line.kind, "lost")) {
-		return fail(talk, "the capture could not be written: bourdond's log says why");
+		return fail_talk(talk, "the capture could not be written: bourdond's log says why");
 	} else if (!strcmp(line.kind, "interrupted")) {
-		return fail(
+		return fail_talk(
 			talk,
 			"bourdond is ending: what was recorded is kept, and marked interrupted ('bourdon list')");
 	}
@@ -196,7 +196,7 @@ static enum outcome read_lines(struct conversation *talk)
 	if (got < 0 && errno == EINTR)
 		return GOES_ON;
 	if (got <= 0)
-		return fail(
+		return fail_talk(
 			talk,
 			talk->was_begun
 				? "the connection to bourdond has ended: 'bourdon list' shows what it kept"
@@ -212,7 +212,7 @@ static enum outcome read_lines(struct conversation *talk)
 		memmove(talk->text, talk->text + line_bytes, talk->bytes);
 	}
 	if (outcome == GOES_ON && talk->bytes == sizeof(talk->text) - 1)
-		return fail(talk, "bourdond's answer is damaged: is it of another version?");
+		return fail_talk(talk, "bourdond's answer is damaged: is it of another version?");
 	return outcome;
 }
 
@@ -224,10 +224,10 @@ static enum outcome on_signal(struct conversation *talk)
 	if (read(talk->signals, &signal, sizeof(signal)) < 0)
 		return GOES_ON;
 	if (talk->was_ended)
-		return fail(talk, "not waited for: 'bourdon list' shows the capture when it is written");
+		return fail_talk(talk, "not waited for: 'bourdon list' shows the capture when it is written");
 	talk->was_ended = true;
 	if (shutdown(talk->fd, SHUT_WR))
-		return fail(talk, "cannot end the capture: it goes on");
+		return fail_talk(talk, "cannot end the capture: it goes on");
 	show_progress(talk, "ending");
 	return GOES_ON;
 }
@@ -241,7 +241,7 @@ static enum outcome listen_to(struct conversation *talk)
 	while (outcome == GOES_ON) {
 		if (poll(polled, ARRAY_SIZE(polled), -1) < 0) {
 			if (errno != EINTR)
-				return fail(talk, strerror(errno));
+				return fail_talk(talk, strerror(errno));
 			continue;
 		}
 		if (polled[1].revents)

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Logs a failure. */
-static int ask(const char *database, const char *request, struct daemon_status *ret_answer)
+static int ask_daemon(const char *database, const char *request, struct daemon_status *ret_answer)
 {
 	_cleanup_free_ char *real = NULL;
 	_cleanup_close_ int fd = daemon_connect(database);
@@ -95,7 +95,7 @@ void capture_under_way(struct report *report, int64_t end_id)
 
 	if (end_id)
 		snprintf(request, sizeof(request), CAPTURE_END "\tid=%" PRId64 "\n", end_id);
-	if (ask(report->database->path, request, &answer) < 0)
+	if (ask_daemon(report->database->path, request, &answer) < 0)
 		report->unwell = true;
 	else if (end_id)
 		fprintf(report->out,

@@ -55,7 +55,7 @@ static int compare_waits(const void *a, const void *b, void *user)
 	return order ? order : compare_numbers(left, right);
 }
 
-static int add_up(struct speedscope *scope)
+static int add_up_samples(struct speedscope *scope)
 {
 	const struct profile *profile = scope->export->profile;
 
@@ -268,7 +268,7 @@ int export_speedscope(struct export *export)
 	if (!result)
 		result = lanes_make(export->profile, &scope.lanes);
 	if (!result)
-		result = add_up(&scope);
+		result = add_up_samples(&scope);
 	if (result < 0)
 		return result;
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"name\":", export->out);

@@ -33,7 +33,7 @@ static struct place *make_places(uint32_t count)
 	return places;
 }
 
-static int prepare(struct firefox_tables *tables)
+static int prepare_tables(struct firefox_tables *tables)
 {
 	struct profile *profile = tables->profile;
 	int result = export_functions_find(profile, &tables->functions);
@@ -63,7 +63,7 @@ static int prepare(struct firefox_tables *tables)
 int firefox_tables_make(struct profile *profile, struct firefox_tables *ret_tables)
 {
 	struct firefox_tables tables = { .profile = profile, .lane = NO_LANE };
-	int result = prepare(&tables);
+	int result = prepare_tables(&tables);
 
 	if (result < 0)
 		firefox_tables_free(&tables);

@@ -44,7 +44,7 @@ static void lines_free(struct lines *lines)
 #define _cleanup_lines_ _cleanup_(lines_free)
 
 /* A semicolon within a name would begin another function. Returns a text of the profile; NULL without memory. */
-static const char *fold(struct profile *profile, const char *name, const char *suffix)
+static const char *fold_name(struct profile *profile, const char *name, const char *suffix)
 {
 	size_t bytes = 4 * strlen(name) + strlen(suffix) + 1; /* \xHH */
 	_cleanup_free_ char *plain = strdup(name), *folded = malloc(bytes);
@@ -69,16 +69,16 @@ static int fold_names(struct profile *profile, struct folded_names *names)
 
 		if (frame->module == PROFILE_NONE)
 			continue; /* in no stack */
-		names->functions[i] = fold(profile, profile_text(profile, frame->function),
-					   profile->modules[frame->module].is_kernel ? "_[k]" : "");
+		names->functions[i] = fold_name(profile, profile_text(profile, frame->function),
+						profile->modules[frame->module].is_kernel ? "_[k]" : "");
 		if (!names->functions[i])
 			return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < profile->processes_count; i++) {
 		const struct profile_process *process = &profile->processes[i];
 
-		names->comms[i] = process->is_known ? fold(profile, profile_text(profile, process->comm), "")
-						    : "";
+		names->comms[i] =
+			process->is_known ? fold_name(profile, profile_text(profile, process->comm), "") : "";
 		if (!names->comms[i])
 			return -ENOMEM;
 	}

@@ -106,7 +106,7 @@ static int empty_log(struct database *database)
 }
 
 /* Returns an error code of SQLite, with its message in `error`. */
-static int run(struct database *database, const char *statements, char *error, size_t error_bytes)
+static int run_statements(struct database *database, const char *statements, char *error, size_t error_bytes)
 {
 	int code = sqlite3_exec(database->sqlite, statements, NULL, NULL, NULL);
 
@@ -171,7 +171,7 @@ static int db_compact_main(struct report *report, int count, char **arguments)
 		return EXIT_FAILED;
 	before = bytes_of(database->path);
 	for (size_t i = 0; i < ARRAY_SIZE(steps) && code == SQLITE_OK; i++)
-		code = run(database, steps[i], error, sizeof(error));
+		code = run_statements(database, steps[i], error, sizeof(error));
 	if (code != SQLITE_OK) {
 		report_failure(database, code, error);
 		return EXIT_FAILED;

@@ -18,7 +18,7 @@
 /* ---- the file ---- */
 
 /* Logs why OUT cannot be written. Returns -error. */
-static int refuse(const char *path, int error)
+static int refuse_file(const char *path, int error)
 {
 	char as_user[64] = "";
 
@@ -96,7 +96,7 @@ static int judge_place(const struct db_output *output)
 	if (geteuid())
 		return 0;
 	fd = place ? open(place, O_PATH | O_DIRECTORY | O_CLOEXEC) : -EBADF;
-	return fd < 0 ? refuse(output->path, place ? errno : ENOMEM)
+	return fd < 0 ? refuse_file(output->path, place ? errno : ENOMEM)
 		      : output_file_judge_directory(fd, output->path);
 }
 
@@ -108,16 +108,16 @@ int db_output_make(struct db_output *output, const char *path)
 
 	*output = (struct db_output){ .path = path, .is_new = true };
 	if (!lstat(path, &at))
-		return refuse(path, EEXIST);
+		return refuse_file(path, EEXIST);
 	output->final = resolve(path);
 	if (!output->final)
-		return refuse(path, errno);
+		return refuse_file(path, errno);
 	result = judge_place(output);
 	if (result < 0)
 		return result;
 	if (asprintf(&output->unfinished, "%s.unfinished-%d", output->final, getpid()) < 0) {
 		output->unfinished = NULL;
-		return refuse(path, ENOMEM);
+		return refuse_file(path, ENOMEM);
 	}
 	fd = open(output->unfinished, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0) {
@@ -125,7 +125,7 @@ int db_output_make(struct db_output *output, const char *path)
 
 		free(output->unfinished);
 		output->unfinished = NULL; /* another process's */
-		return refuse(path, error);
+		return refuse_file(path, error);
 	}
 	cleanup_close(&fd); /* closed later, it would take SQLite's locks along (fcntl(2)) */
 	result = open_sql(output, output->unfinished);
@@ -184,7 +184,7 @@ int db_output_open(struct db_output *output, const char *path)
 		return result;
 	output->final = realpath(path, NULL);
 	if (!output->final)
-		return refuse(path, errno);
+		return refuse_file(path, errno);
 	result = open_sql(output, output->final);
 	return result < 0 ? db_output_failed(output, result) : 0;
 }
@@ -222,13 +222,13 @@ int db_output_finish(struct db_output *output)
 	if (!result)
 		result = rename_new(output->unfinished, output->final);
 	if (result < 0)
-		return refuse(output->path, -result);
+		return refuse_file(output->path, -result);
 	free(output->unfinished);
 	output->unfinished = NULL;
 	slash = strrchr(output->final, '/');
 	slash[slash == output->final] = '\0';
 	result = sync_path(output->final, O_DIRECTORY);
-	return result < 0 ? refuse(output->path, -result) : 0;
+	return result < 0 ? refuse_file(output->path, -result) : 0;
 }
 
 void db_output_end(struct db_output *output)

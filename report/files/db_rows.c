@@ -201,7 +201,7 @@ static void bind_named(sqlite3_stmt *statement, const char *name, int64_t value)
 }
 
 /* Runs a statement to its end. *ret_id stays as it is if no row came. */
-static int run(struct sql *sql, sqlite3_stmt *statement, int64_t *ret_id)
+static int run_statement(struct sql *sql, sqlite3_stmt *statement, int64_t *ret_id)
 {
 	int step = sqlite3_step(statement), result;
 
@@ -227,21 +227,21 @@ static int transfer_row(struct row_transfer *transfer, const struct table_rows *
 	}
 	if (rows->find) {
 		bind_row(rows->find, row);
-		result = run(transfer->sql, rows->find, &id);
+		result = run_statement(transfer->sql, rows->find, &id);
 	}
 	if (!result && id && rows->renew) {
 		bind_row(rows->renew, row);
 		bind_named(rows->renew, ":found", id);
-		result = run(transfer->sql, rows->renew, &id);
+		result = run_statement(transfer->sql, rows->renew, &id);
 	}
 	if (!result && !id) {
 		bind_row(rows->add, row);
-		result = run(transfer->sql, rows->add, &id);
+		result = run_statement(transfer->sql, rows->add, &id);
 	}
 	if (!result && rows->map) {
 		sqlite3_bind_value(rows->map, 1, sqlite3_column_value(row, 0));
 		sqlite3_bind_int64(rows->map, 2, id);
-		result = run(transfer->sql, rows->map, &id);
+		result = run_statement(transfer->sql, rows->map, &id);
 	}
 	*ret_id = id;
 	return result;

@@ -85,7 +85,7 @@ static void reverse(struct frame_list *list, uint32_t first)
 	}
 }
 
-static int refuse(struct stack_transfer *transfer, const char *why)
+static int refuse_stacks(struct stack_transfer *transfer, const char *why)
 {
 	snprintf(transfer->sql->error, sizeof(transfer->sql->error), "%s", why);
 	return -EUCLEAN;
@@ -105,13 +105,14 @@ static int read_node(struct stack_transfer *transfer, int64_t node_id, uint32_t 
 	if (step == SQLITE_ROW) {
 		result = stored_frames_read(node, 1, most, frames);
 		if (result == -EUCLEAN)
-			result = refuse(transfer, "the frames of a node are not an array of numbers");
+			result = refuse_stacks(transfer, "the frames of a node are not an array of numbers");
 		else if (result == -EFBIG)
-			result = refuse(transfer, "it has too many frames, or its nodes form a circle");
+			result =
+				refuse_stacks(transfer, "it has too many frames, or its nodes form a circle");
 		*ret_parent = sqlite3_column_int64(node, 0);
 		*ret_class = sqlite3_column_int64(node, 2);
 	} else if (step == SQLITE_DONE) {
-		result = refuse(transfer, "a node of it does not exist");
+		result = refuse_stacks(transfer, "a node of it does not exist");
 	} else {
 		result = sql_failed(transfer->sql);
 	}
@@ -131,12 +132,12 @@ static int read_path(struct stack_transfer *transfer, int64_t stack_id)
 		uint32_t count = transfer->frames.count - first;
 
 		if (levels == LEVELS_MAX)
-			return refuse(transfer, "its nodes form a circle, or are too many");
+			return refuse_stacks(transfer, "its nodes form a circle, or are too many");
 		result = read_node(transfer, node_id, STACK_FRAMES_MAX - count, &node_id,
 				   levels++ ? &ignored : &class);
 	}
 	if (!result && !class)
-		result = refuse(transfer, "no stack ends at this node");
+		result = refuse_stacks(transfer, "no stack ends at this node");
 	if (!result)
 		reverse(&transfer->frames, first);
 	for (uint32_t i = first; i < transfer->frames.count && !result; i++)

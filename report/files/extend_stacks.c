@@ -53,7 +53,7 @@ struct extending {
 	uint64_t damaged;
 };
 
-static int prepare(struct extending *extending)
+static int prepare_statements(struct extending *extending)
 {
 	const struct {
 		sqlite3_stmt **statement;
@@ -363,7 +363,7 @@ int extend_stacks(sqlite3 *sqlite, const struct frame_extension *extensions, uin
 	extending->sql.db = sqlite;
 	extending->extensions = extensions;
 	extending->extensions_count = count;
-	result = prepare(extending);
+	result = prepare_statements(extending);
 	if (!result && count)
 		result = extend_all(extending);
 	*ret_damaged = extending->damaged;

@@ -156,8 +156,8 @@ static int ask_places(struct symbolizing *work, const struct module_row *module,
 }
 
 /* Why frames of the module remain unnamed; "" if none do. */
-static const char *explain(const struct symbolizing *work, const struct module_row *module, uint32_t files,
-			   bool chosen, bool by_address)
+static const char *why_unnamed(const struct symbolizing *work, const struct module_row *module,
+			       uint32_t files, bool chosen, bool by_address)
 {
 	if (work->named == work->places_count)
 		return "";
@@ -250,7 +250,7 @@ static int symbolize_module(struct symbolizing *work, const struct module_row *m
 		escape_terminal(module->path, path, sizeof(path)),
 		escape_terminal(module->build_id, id, sizeof(id)),
 		work->named == work->places_count ? "" : ": ",
-		explain(work, module, count, chosen, by_address));
+		why_unnamed(work, module, count, chosen, by_address));
 	if (work->named < work->places_count && report_package(work, module) < 0)
 		return -ENOMEM;
 	return result;

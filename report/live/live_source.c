@@ -126,7 +126,7 @@ static int look_at_lines(struct live_source *source, struct thread_lines *ret_li
 	return 0;
 }
 
-static int take(void *user, struct thread_lines *ret_lines)
+static int take_from_daemon(void *user, struct thread_lines *ret_lines)
 {
 	struct live_source *source = user;
 	int result = look_at_lines(source, ret_lines);
@@ -137,7 +137,7 @@ static int take(void *user, struct thread_lines *ret_lines)
 	return result < 0 ? result : look_at_lines(source, ret_lines);
 }
 
-static void explain(void *user, int error)
+static void explain_failure(void *user, int error)
 {
 	const struct live_source *source = user;
 	char why[512];
@@ -156,5 +156,7 @@ static void explain(void *user, int error)
 
 struct look_source live_source_looks(struct live_source *source)
 {
-	return (struct look_source){ .fd = source->fd, .take = take, .explain = explain, .user = source };
+	return (struct look_source){
+		.fd = source->fd, .take = take_from_daemon, .explain = explain_failure, .user = source
+	};
 }

@@ -384,7 +384,7 @@ static int compare_groups(const void *a, const void *b, void *user)
 }
 
 /* Turns sums into averages, and leaves out groups that the window has nothing of. */
-static void finish(struct thread_groups *groups)
+static void finish_groups(struct thread_groups *groups)
 {
 	uint32_t kept = 0;
 	double looks = groups->looks ? groups->looks : 1;
@@ -424,7 +424,7 @@ int thread_history_group(const struct thread_history *history, const struct thre
 	hash_index_free(&grouping.index);
 	if (result < 0)
 		return result;
-	finish(&groups);
+	finish_groups(&groups);
 	if (groups.count)
 		qsort_r(groups.groups, groups.count, sizeof(groups.groups[0]), compare_groups, (void *)view);
 	*ret_groups = groups;

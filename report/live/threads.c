@@ -74,7 +74,8 @@ static int print_seconds(struct report *report, const struct threads_choice *cho
 }
 
 /* -ECANCELED: the reason was logged. */
-static int show(struct report *report, const struct threads_choice *choice, const struct look_source *source)
+static int show_threads(struct report *report, const struct threads_choice *choice,
+			const struct look_source *source)
 {
 	_cleanup_free_ struct thread_history *history = calloc(1, sizeof(*history));
 	int result;
@@ -95,7 +96,7 @@ static int show_samples(struct report *report, const struct threads_choice *choi
 	if (live_source_open(report->database->path, &samples) < 0)
 		return -ECANCELED;
 	source = live_source_looks(&samples);
-	return show(report, choice, &source);
+	return show_threads(report, choice, &source);
 }
 
 static int show_looks(struct report *report, const struct threads_choice *choice)
@@ -109,7 +110,7 @@ static int show_looks(struct report *report, const struct threads_choice *choice
 	if (result < 0)
 		return -ECANCELED;
 	result = threads_source_begin(&pin, choice->hz, &source);
-	return result < 0 ? result : show(report, choice, &source);
+	return result < 0 ? result : show_threads(report, choice, &source);
 }
 
 void threads_show(struct report *report, const struct threads_choice *choice)

@@ -84,7 +84,7 @@ static void put_plain(const struct threads_screen *screen, int y, int x, int wid
 }
 
 /* The same of text of others. */
-static void put(const struct threads_screen *screen, int y, int x, int width, const char *text)
+static void put_text(const struct threads_screen *screen, int y, int x, int width, const char *text)
 {
 	char safe[FORMAT_BYTES];
 
@@ -201,7 +201,7 @@ static void draw_group(const struct threads_screen *screen, const struct thread_
 							      : A_NORMAL;
 
 		attron(own);
-		put(screen, y, x, layout->widths[i], group->values[i]);
+		put_text(screen, y, x, layout->widths[i], group->values[i]);
 		attroff(own);
 		x += layout->widths[i] + 1;
 	}
@@ -273,7 +273,7 @@ static int draw_stack(const struct threads_screen *screen, int y, const char *st
 		}
 		snprintf(function, sizeof(function), "%s %.*s", is_first ? "in  " : "from", (int)bytes,
 			 stack);
-		put(screen, y++, 1, COLS - 1, function);
+		put_text(screen, y++, 1, COLS - 1, function);
 		stack += bytes + (stack[bytes] == ';');
 	}
 	return y;
@@ -315,14 +315,14 @@ static int draw_waiting(const struct threads_screen *screen, int y, const char *
 
 	snprintf(text, sizeof(text), "state %s for %s, CPU %s", values[THREAD_STATE],
 		 duration(values[THREAD_STATE_NS], for_ns, sizeof(for_ns)), values[THREAD_CPU]);
-	put(screen, y++, 1, COLS - 1, text);
+	put_text(screen, y++, 1, COLS - 1, text);
 	snprintf(text, sizeof(text), "system call %s  fd %s  futex %s", values[THREAD_SYSCALL],
 		 values[THREAD_FD], values[THREAD_FUTEX]);
-	put(screen, y++, 1, COLS - 1, text);
+	put_text(screen, y++, 1, COLS - 1, text);
 	snprintf(text, sizeof(text), "waited since its start: %s for a CPU, %s for block I/O",
 		 duration(values[THREAD_RUN_DELAY_NS], run_ns, sizeof(run_ns)),
 		 duration(values[THREAD_IO_DELAY_NS], io_ns, sizeof(io_ns)));
-	put(screen, y++, 1, COLS - 1, text);
+	put_text(screen, y++, 1, COLS - 1, text);
 	return y;
 }
 
@@ -341,19 +341,19 @@ static int draw_thread(const struct threads_screen *screen, int y)
 			 is_live ? "thread %s was not on a CPU in this second"
 				 : "thread %s has ended, or is not shown any more",
 			 tid ? tid : "");
-		put(screen, y, 1, COLS - 1, text);
+		put_text(screen, y, 1, COLS - 1, text);
 		return y + 2;
 	}
 	values = line->values;
 	snprintf(text, sizeof(text), "thread %s  %s", tid, values[THREAD_COMM]);
-	put(screen, y++, 1, COLS - 1, text);
+	put_text(screen, y++, 1, COLS - 1, text);
 	snprintf(text, sizeof(text), "process %s  %s  uid %s", values[THREAD_TGID], values[THREAD_PROCESS],
 		 values[THREAD_UID]);
-	put(screen, y++, 1, COLS - 1, text);
+	put_text(screen, y++, 1, COLS - 1, text);
 	if (!is_live)
 		y = draw_waiting(screen, y, values);
 	snprintf(text, sizeof(text), "cgroup %s", values[THREAD_CGROUP]);
-	put(screen, y++, 1, COLS - 1, text);
+	put_text(screen, y++, 1, COLS - 1, text);
 	if (is_live)
 		return draw_samples(screen, y + 1, look, tid);
 	return draw_kernel_stack(screen, y + 1) + 1;

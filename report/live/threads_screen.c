@@ -435,7 +435,7 @@ static int take_keys(struct threads_screen *screen)
 	return result;
 }
 
-static int run(struct threads_screen *screen, struct thread_history *history, int *ret_failure)
+static int run_screen(struct threads_screen *screen, struct thread_history *history, int *ret_failure)
 {
 	struct pollfd polled[] = { { .fd = STDIN_FILENO, .events = POLLIN },
 				   { .fd = screen->source->fd, .events = POLLIN } };
@@ -466,7 +466,7 @@ int threads_screen_run(const struct look_source *source, struct thread_history *
 		log_error("this terminal is not known: set TERM, or give --once, --json or --csv");
 		return -ECANCELED;
 	}
-	result = run(&screen, history, &failure);
+	result = run_screen(&screen, history, &failure);
 	threads_draw_end();
 	if (failure)
 		source->explain(source->user, failure);

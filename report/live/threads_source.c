@@ -167,7 +167,7 @@ static int look(struct threads_source *source, struct thread_lines *ret_lines)
 	return result;
 }
 
-static int take(void *user, struct thread_lines *ret_lines)
+static int take_look(void *user, struct thread_lines *ret_lines)
 {
 	struct threads_source *source = user;
 	int result = threads_ticks_take(source->ticks);
@@ -183,7 +183,7 @@ static int take(void *user, struct thread_lines *ret_lines)
 	return 1;
 }
 
-static void explain(void *user, int error)
+static void explain_failure(void *user, int error)
 {
 	const struct threads_source *source = user;
 
@@ -219,7 +219,7 @@ int threads_source_begin(struct threads_source *source, unsigned int hz, struct 
 	source->ticks = threads_ticks_begin(hz);
 	if (source->ticks < 0)
 		return source->ticks;
-	*ret_looks = (struct look_source){ source->ticks, take, find_stack, explain, source };
+	*ret_looks = (struct look_source){ source->ticks, take_look, find_stack, explain_failure, source };
 	return 0;
 }
 

@@ -30,7 +30,7 @@ static void graph_free(struct graph *graph)
 #define _cleanup_graph_ _cleanup_(graph_free)
 
 /* Negative weights, which only a hostile database has, count as none: sums would not be those of their parts. */
-static int add_up(struct graph *graph, const struct sample_choice *choice)
+static int add_up_samples(struct graph *graph, const struct sample_choice *choice)
 {
 	int64_t *totals = graph->totals = calloc(graph->tree.nodes_count + 1UL, sizeof(*totals));
 
@@ -60,7 +60,7 @@ static int load_graph(struct report *report, const struct sample_choice *choice,
 	if (!result)
 		result = flame_tree_add(&graph->tree, &graph->profile, &graph->leaves);
 	if (!result)
-		result = add_up(graph, choice);
+		result = add_up_samples(graph, choice);
 	if (result < 0)
 		profile_fail(report->database, result);
 	return result;
@@ -89,8 +89,8 @@ static const char *role_text(const char *role)
 }
 
 /* What a graph says of itself in its first two lines; the caller frees them. Returns 0 or -ENOMEM. */
-static int describe(struct report *report, const struct graph *graph, const struct sample_choice *choice,
-		    char **ret_title, char **ret_subtitle)
+static int describe_graph(struct report *report, const struct graph *graph,
+			  const struct sample_choice *choice, char **ret_title, char **ret_subtitle)
 {
 	_cleanup_query_ struct query query = query_begin(
 		report->database,
@@ -119,11 +119,11 @@ static int describe(struct report *report, const struct graph *graph, const stru
 	return 0;
 }
 
-static int draw(struct report *report, const struct graph *graph, const struct sample_choice *choice,
-		bool icicle)
+static int draw_graph(struct report *report, const struct graph *graph, const struct sample_choice *choice,
+		      bool icicle)
 {
 	_cleanup_free_ char *title = NULL, *subtitle = NULL;
-	int result = describe(report, graph, choice, &title, &subtitle);
+	int result = describe_graph(report, graph, choice, &title, &subtitle);
 
 	if (result < 0)
 		return result;
@@ -171,7 +171,7 @@ static int flame_main(struct report *report, int count, char **arguments)
 			  (long long)report->capture_id);
 		return EXIT_FAILED;
 	}
-	result = draw(report, &graph, &choice, words.icicle);
+	result = draw_graph(report, &graph, &choice, words.icicle);
 	if (result < 0)
 		profile_fail(report->database, result);
 	return status;

@@ -94,7 +94,7 @@ static int load_part(struct page *page, int64_t capture_id, struct part *part)
 	return 0;
 }
 
-static int load(struct page *page, int64_t against_id)
+static int load_parts(struct page *page, int64_t against_id)
 {
 	const int64_t ids[] = { page->report->capture_id, against_id };
 	int result = 0;
@@ -399,7 +399,7 @@ static void write_why(struct page *page)
 int page_data_write(struct report *report, int64_t against_id, FILE *out)
 {
 	_cleanup_page_ struct page page = { .report = report, .out = out };
-	int result = load(&page, against_id);
+	int result = load_parts(&page, against_id);
 
 	if (result < 0) {
 		profile_fail(report->database, result);
