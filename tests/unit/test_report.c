@@ -955,6 +955,42 @@ START_TEST(folded_has_a_line_for_each_stack)
 }
 END_TEST
 
+/* Aliases, and what they stand for. */
+static const struct {
+	const char *alias, *stands_for;
+} aliases[] = {
+	{ "folded", "export --format folded --role target" },
+	{ "folded --off-cpu", "export --format folded --role target --kind offcpu" },
+	{ "show 1", "why --section stored 1" },
+	{ "show --json 1", "why --section stored --json 1" },
+};
+
+START_TEST(alias_prints_what_it_stands_for)
+{
+	_cleanup_command_ran_ struct command_ran alias = run(aliases[_i].alias),
+						 whole = run(aliases[_i].stands_for);
+
+	ck_assert_int_eq(alias.status, EXIT_DONE);
+	ck_assert(*alias.out);
+	ck_assert_str_eq(alias.out, whole.out);
+}
+END_TEST
+
+START_TEST(alias_takes_its_own_options_alone)
+{
+	_cleanup_command_ran_ struct command_ran kind = run("folded --kind offcpu"),
+						 full = run("show --full"),
+						 beside = run("why --section stacks,stored");
+
+	ck_assert_int_eq(kind.status, EXIT_USAGE);
+	assert_has(kind.err, "'folded' takes no --kind: see 'bourdon folded --help'");
+	ck_assert_int_eq(full.status, EXIT_USAGE);
+	assert_has(full.err, "'show' takes no --full: see 'bourdon show --help'");
+	ck_assert_int_eq(beside.status, EXIT_USAGE);
+	assert_has(beside.err, "--section stored takes no other section beside it");
+}
+END_TEST
+
 START_TEST(why_shows_stacks_of_others)
 {
 	_cleanup_command_ran_ struct command_ran text = { 0 }, json = { 0 };
@@ -1173,6 +1209,8 @@ SUITE(report)
 	tcase_add_test(commands, status_without_a_daemon);
 	tcase_add_loop_test(commands, a_limit_only_cuts, 1, 10);
 	tcase_add_test(commands, folded_has_a_line_for_each_stack);
+	tcase_add_loop_test(commands, alias_prints_what_it_stands_for, 0, ARRAY_SIZE(aliases));
+	tcase_add_test(commands, alias_takes_its_own_options_alone);
 	tcase_add_test(commands, why_shows_stacks_of_others);
 	tcase_add_test(commands, why_shows_what_recording_took);
 	tcase_add_test(commands, equal_lines_are_merged);
