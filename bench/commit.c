@@ -11,6 +11,7 @@
 #include "common/store/schema.h"
 #include "common/system/log.h"
 #include "common/system/options.h"
+#include "consumer/capture/capture_samples.h"
 #include "consumer/store/store.h"
 
 #include <inttypes.h>

@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/system/log.h"
 #include "common/system/options.h"
+#include "consumer/capture/capture_samples.h"
 
 #include <inttypes.h>
 #include <string.h>

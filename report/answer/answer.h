@@ -3,8 +3,8 @@
  * answer.h owns what an answer of why is made of: what the database says of the capture, its verdict, the code, the remedy, and the
  * lines about it. answer_find.h finds it, answer_lines.h writes and prints the lines, answer_json.h the data.
  *
- * Room: what a person reads of a capture: `why`, `list`, `show`, `top`. Subcommands alone, and diff and
- * picture for their parts of it; it reads the model, and of this machine what a remedy needs.
+ * Room: what a person reads of a capture: the answer, remedies, `list`, `top`. Subcommands alone, and
+ * why, diff and picture for their parts of it; it reads the model, and of this machine what a remedy needs.
  */
 #ifndef BOURDON_REPORT_ANSWER_ANSWER_H
 #define BOURDON_REPORT_ANSWER_ANSWER_H

@@ -4,12 +4,12 @@
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "common/base/version.h"
-#include "report/answer/why.h"
 #include "report/model/loss_text.h"
 #include "report/model/profile.h"
 #include "report/model/query.h"
 #include "report/picture/flame_tree.h"
 #include "report/text/json.h"
+#include "report/why/why.h"
 
 #include <string.h>
 

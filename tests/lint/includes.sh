@@ -49,8 +49,9 @@ report/context       @shared report/model report/text
 report/daemon        @shared report/model report/text report/context
 report/live          @shared common/store report/model report/text report/context report/daemon
 report/answer        @shared common/verdict report/model report/text report/context report/live
+report/why           @shared common/verdict report/model report/text report/context report/answer
 report/diff          @shared report/model report/text report/context report/answer
-report/picture       @shared report/model report/text report/context report/answer
+report/picture       @shared report/model report/text report/context report/answer report/why
 report/export        @shared report/model report/text report/context
 report/files         @shared common/symbolizer common/sql common/store common/verdict report/model report/text report/context
 report/health        @shared common/store report/model report/text report/context report/daemon report/answer

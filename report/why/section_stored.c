@@ -3,7 +3,7 @@
  * The section of `why` that stands alone, and that 'bourdon show' prints: what the database has of one capture, as it is there. No
  * words, no stacks; those are in the other sections.
  */
-#include "report/answer/section.h"
+#include "report/why/section.h"
 
 #include "common/base/cleanup.h"
 #include "common/text/escape.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The sections of `why` about what is missing: samples that were lost, stacks that are not whole, functions without a name. */
-#include "report/answer/section.h"
+#include "report/why/section.h"
 
 #include "common/text/plural.h"
 #include "report/answer/not_whole.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The sections of `why` about the waits of the targets' threads: for which resource, who ended them, and for which locks. */
-#include "report/answer/section.h"
+#include "report/why/section.h"
 
 #include "report/model/sums.h"
 #include "report/text/table.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "report/answer/section.h"
+#include "report/why/section.h"
 
 #include "common/base/cleanup.h"
 #include "report/text/column_text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The sections of `why` about what happened: what fired, when, with which verdict; and who asked for a capture on demand. */
-#include "report/answer/section.h"
+#include "report/why/section.h"
 
 #include "common/policy/policy.h"
 #include "common/text/escape.h"

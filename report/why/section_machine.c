@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The sections of `why` about the whole machine: who took its CPU time, what disks did, and for whom, what interrupts took. */
-#include "report/answer/section.h"
+#include "report/why/section.h"
 
 #include "report/text/column_text.h"
 #include "report/text/format.h"

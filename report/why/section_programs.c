@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The sections of `why` about programs: who used most of the resource, and who was killed. */
-#include "report/answer/section.h"
+#include "report/why/section.h"
 
 #include "report/text/column_text.h"
 #include "report/text/format.h"

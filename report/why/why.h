@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* why.h owns the answer about one capture, and the sections with its evidence, as text or JSON. */
-#ifndef BOURDON_REPORT_ANSWER_WHY_H
-#define BOURDON_REPORT_ANSWER_WHY_H
+#ifndef BOURDON_REPORT_WHY_WHY_H
+#define BOURDON_REPORT_WHY_WHY_H
 
 #include "report/context/report.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The sections of `why` about where in the code: processes, stacks and functions by samples, and samples by second. */
-#include "report/answer/section.h"
+#include "report/why/section.h"
 
 #include "common/base/cleanup.h"
 #include "common/text/escape.h"

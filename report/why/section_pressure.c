@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The sections of `why` about pressure: PSI's totals beside the stalls of the targets' threads. */
-#include "report/answer/section.h"
+#include "report/why/section.h"
 
 #include "common/base/cleanup.h"
 #include "report/model/sums.h"

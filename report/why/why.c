@@ -4,7 +4,7 @@
  * Each is one query, or one pass over the capture's profile. It is printed as text, or as one member of a JSON object, so that
  * both have the same rows.
  */
-#include "report/answer/why.h"
+#include "report/why/why.h"
 
 #include "common/base/cleanup.h"
 #include "common/system/log.h"
@@ -14,12 +14,12 @@
 #include "report/answer/changes.h"
 #include "report/answer/incident.h"
 #include "report/answer/recorder_text.h"
-#include "report/answer/section.h"
 #include "report/answer/states.h"
 #include "report/answer/timeline.h"
 #include "report/answer/usual.h"
 #include "report/context/subcommand.h"
 #include "report/text/json.h"
+#include "report/why/section.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The sections of `why` about memory: whose grew, who reclaimed it, and that of cgroups. */
-#include "report/answer/section.h"
+#include "report/why/section.h"
 
 #include "report/text/table.h"
 

@@ -2,9 +2,12 @@
 /*
  * section.h owns the form of a section of `why`: its name, its rows, and how they look as text. Each section is in the file of its
  * subject, section_SUBJECT.c; why.c has their order, runs them, and prints the rows of each as text or JSON.
+ *
+ * Room: `why`, whose sections are rows of the model beside what report/answer/ makes of them. Subcommands
+ * alone, and picture for the page; it reads the model and the database.
  */
-#ifndef BOURDON_REPORT_ANSWER_SECTION_H
-#define BOURDON_REPORT_ANSWER_SECTION_H
+#ifndef BOURDON_REPORT_WHY_SECTION_H
+#define BOURDON_REPORT_WHY_SECTION_H
 
 #include "report/answer/answer.h"
 #include "report/context/report.h"
