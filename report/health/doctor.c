@@ -10,6 +10,7 @@
 #include "report/daemon/daemon_status.h"
 #include "report/health/confinement.h"
 #include "report/health/loaded.h"
+#include "report/health/pressure_check.h"
 #include "report/model/query.h"
 #include "report/text/format.h"
 
@@ -201,6 +202,7 @@ static int doctor_main(struct report *report, int count, char **arguments)
 	if (!path || machine_open(&machine) < 0)
 		return EXIT_FAILED;
 	requirements_check(&machine, true, &findings);
+	pressure_check(&findings);
 	loaded_check(&machine, report->run_dir, &findings);
 	confinement_check(&machine, dirname(path), &findings);
 	check_grants(&findings);
