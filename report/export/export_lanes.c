@@ -107,7 +107,7 @@ static int count_events(const struct profile *profile, struct lanes *lanes)
 	return 0;
 }
 
-static int64_t second_ms(const struct profile_sample *sample)
+int64_t lanes_second_ms(const struct profile_sample *sample)
 {
 	int64_t second = sample->second;
 
@@ -132,12 +132,26 @@ static int64_t average_ms(const struct profile *profile, const struct profile_sa
 	return ms < 0 ? 0 : ms > 1000 ? 1000 : ms;
 }
 
+/* Gives each event its part of the row's weight. */
+static void share_weight(const struct profile_sample *sample, struct lane_event *events, uint32_t count)
+{
+	int64_t left = sample->weight_ns > 0 ? sample->weight_ns : 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t ns = 1000000 * (events[i].end_ms - events[i].begin_ms) * events[i].count;
+
+		events[i].ns = i + 1 == count || ns > left ? left : ns;
+		left -= events[i].ns;
+	}
+}
+
 static void add_events(const struct profile *profile, struct lanes *lanes, uint32_t position)
 {
 	const struct profile_sample *sample = &profile->samples[position];
 	struct lane *lane = &lanes->lanes[lanes->of_thread[sample->thread]];
 	struct lane_event *event = &lanes->events[lane->first + lane->count];
-	int64_t from_ms = second_ms(sample), more = untimed(sample), lasts_ms = average_ms(profile, sample);
+	int64_t from_ms = lanes_second_ms(sample), more = untimed(sample),
+		lasts_ms = average_ms(profile, sample);
 	uint32_t spread = events_of(sample) - sample->times_count;
 
 	lane->count += sample->times_count + spread;
@@ -146,17 +160,22 @@ static void add_events(const struct profile *profile, struct lanes *lanes, uint3
 		int64_t begin_ms = from_ms + bounded(time->begin_ms),
 			end_ms = from_ms + bounded(time->end_ms);
 
-		*event++ = (struct lane_event){ begin_ms, end_ms < begin_ms ? begin_ms : end_ms, position, 1,
-						time->cpu < 0 || time->cpu > INT32_MAX ? -1
-										       : (int32_t)time->cpu };
+		*event++ =
+			(struct lane_event){ begin_ms,
+					     end_ms < begin_ms ? begin_ms : end_ms,
+					     position,
+					     1,
+					     time->cpu < 0 || time->cpu > INT32_MAX ? -1 : (int32_t)time->cpu,
+					     0 };
 	}
 	for (uint32_t i = 0; i < spread; i++) {
 		int64_t at_ms = from_ms + 1000 * (int64_t)i / spread;
 		/* each has its share, and the first ones what is left */
 		int64_t count = more / spread + (i < more % spread);
 
-		*event++ = (struct lane_event){ at_ms, at_ms + lasts_ms, position, (uint32_t)count, -1 };
+		*event++ = (struct lane_event){ at_ms, at_ms + lasts_ms, position, (uint32_t)count, -1, 0 };
 	}
+	share_weight(sample, event - sample->times_count - spread, sample->times_count + spread);
 }
 
 static int compare_events(const void *a, const void *b)

@@ -14,6 +14,7 @@ struct lane_event {
 	uint32_t sample;
 	uint32_t count; /* more than 1: so many, whose time within their second is not known */
 	int32_t cpu;    /* negative: not known */
+	int64_t ns; /* off CPU: its part of the row's weight; the row's last event has what is beyond their lengths */
 };
 
 struct lane {
@@ -40,6 +41,9 @@ struct lanes {
 int lanes_make(const struct profile *profile, struct lanes *ret_lanes);
 
 void lanes_free(struct lanes *lanes);
+
+/* The begin of the second in which the samples of a row lie, in ms from the trigger; of a damaged row the largest that fits. */
+int64_t lanes_second_ms(const struct profile_sample *sample);
 
 #define _cleanup_lanes_ _cleanup_(lanes_free)
 

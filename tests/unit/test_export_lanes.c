@@ -68,6 +68,8 @@ START_TEST(a_thread_is_one_lane_in_the_order_of_time)
 	/* the oldest is an interval that began before the capture did; then two samples, with their CPUs */
 	ck_assert_int_eq(lanes.events[lane->first].begin_ms, -9000);
 	ck_assert_int_eq(lanes.events[lane->first].end_ms, 1100);
+	ck_assert_int_eq(lanes.events[lane->first].ns,
+			 500000000); /* not its length: seconds before have theirs */
 	ck_assert_int_eq(lanes.events[lane->first + 1].begin_ms, -1990);
 	ck_assert_int_eq(lanes.events[lane->first + 1].cpu, 0);
 	ck_assert_int_eq(lanes.events[lane->first + 2].cpu, 1);
