@@ -109,7 +109,7 @@ reproducible:
 	+$(Q)tests/lint/reproducible.sh $(B)
 
 GENERATED = $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(BENCH_SKELETONS) $(POLICIES) $(ARCHITECTURE_POLICIES) \
-	$(B)/policy/call_names.h $(PPROF).h
+	$(B)/policy/call_names.h $(PROTO_HEADERS)
 
 ## make lint       includes, documents, hash tables, root's lines, formatting, two equal builds, clang's warnings, clang-tidy, cppcheck, shellcheck
 lint: lint-deps

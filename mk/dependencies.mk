@@ -22,7 +22,7 @@ libseccomp-dev   compiles the system-call policies (at build time)
 libsqlite3-dev   the database
 libinih-dev      reads INI files
 libncurses-dev   the live screen of bourdon threads
-libprotobuf-c-dev protocol buffers, which bourdon export writes for pprof
+libprotobuf-c-dev protocol buffers, which bourdon export writes for pprof and Perfetto
 protobuf-c-compiler makes the code that writes them
 nettle-dev       SHA-256, of the loaded object and of stacks
 liblz4-dev       compresses the intervals off CPU that bourdond keeps for captures to come

@@ -22,16 +22,17 @@ $(B)/object/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -ffunction-sections -fdata-sections -MMD -MP -c $< -o $@
 
-# What 'bourdon export' writes in pprof's format
-PPROF := $(B)/proto/pprof.pb-c
-$(PPROF).c $(PPROF).h &: report/export/pprof.proto
+# What 'bourdon export' writes in protocol buffers
+PROTOS := $(patsubst report/export/%.proto,%.pb-c,$(wildcard report/export/*.proto))
+PROTO := $(PROTOS:%=$(B)/object/proto/%.o)
+PROTO_HEADERS := $(PROTOS:%=$(B)/proto/%.h)
+$(B)/proto/%.pb-c.c $(B)/proto/%.pb-c.h: report/export/%.proto
 	@mkdir -p $(@D)
 	$(call say,PROTO,$<) protoc-c --c_out=$(@D) --proto_path=$(<D) $(<F)
-$(B)/object/proto/pprof.pb-c.o: $(PPROF).c $(B)/flags
+$(PROTO): $(B)/object/proto/%.o: $(B)/proto/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) -I$(<D) $(CFLAGS) -ffunction-sections -fdata-sections -MMD -MP -c $< -o $@
-$(call objects,report/export/export_pprof.c): | $(PPROF).h
-PROTO := $(B)/object/proto/pprof.pb-c.o
+$(call objects,$(PROTOS:%.pb-c=report/export/export_%.c)): | $(PROTO_HEADERS)
 
 $(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
 $(call objects,consumer/main.c $(CONSUMER) $(filter common/symbolizer/%,$(COMMON)) loader/main.c loader/grant/main.c): | $(POLICIES)

@@ -12,7 +12,7 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/wo
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 
 $(call objects,$(UNIT)): | $(POLICIES) $(ARCHITECTURE_POLICIES)
-$(call objects,tests/unit/test_export_pprof.c): | $(PPROF).h
+$(call objects,$(PROTOS:%.pb-c=tests/unit/test_export_%.c)): | $(PROTO_HEADERS)
 $(B)/unit: LIBS += -lcheck -lsubunit -lexpat -lrt -lm
 # tests/unit/fake_kernel.c stands between the tests and the kernel
 FAKED = $(addprefix bpf_map_,lookup_elem update_elem delete_elem get_next_key lookup_batch lookup_and_delete_batch update_batch) \

@@ -22,7 +22,7 @@ static const struct export_format formats[] = {
 	{ "pprof", export_pprof, false, false },
 	{ "perf-script", export_perf_script, true, false },
 	{ "speedscope", export_speedscope, false, false },
-	{ "chrome", export_chrome, false, false },
+	{ "perfetto", export_perfetto, false, false },
 	{ "folded", export_folded, true, true },
 	{ "csv", export_csv, false, false },
 	{ "json", export_json, false, false },
@@ -244,7 +244,7 @@ static const char *keep_plain(struct profile *profile, const char *text)
 	return plain ? profile_keep(profile, plain) : NULL;
 }
 
-static const char *keep_column(struct profile *profile, const struct query *query, const char *column)
+const char *export_keep_column(struct profile *profile, const struct query *query, const char *column)
 {
 	return keep_plain(profile, query_text(query, column));
 }
@@ -298,16 +298,16 @@ static int read_capture(struct export *export, int64_t capture_id)
 		.ended_at = query_number(&query, "ended_at"),
 		.hz = query_number(&query, "hz"),
 		.cpus = query_number(&query, "cpus"),
-		.state = keep_column(profile, &query, "state"),
-		.rule = keep_column(profile, &query, "rule"),
-		.fired = keep_column(profile, &query, "fired"),
-		.kind = keep_column(profile, &query, "kind"),
-		.cgroup = keep_column(profile, &query, "cgroup"),
+		.state = export_keep_column(profile, &query, "state"),
+		.rule = export_keep_column(profile, &query, "rule"),
+		.fired = export_keep_column(profile, &query, "fired"),
+		.kind = export_keep_column(profile, &query, "kind"),
+		.cgroup = export_keep_column(profile, &query, "cgroup"),
 		.verdict = keep_plain(profile, headline),
-		.note = keep_column(profile, &query, "note"),
-		.hostname = keep_column(profile, &query, "hostname"),
-		.kernel = keep_column(profile, &query, "kernel"),
-		.version = keep_column(profile, &query, "version"),
+		.note = export_keep_column(profile, &query, "note"),
+		.hostname = export_keep_column(profile, &query, "hostname"),
+		.kernel = export_keep_column(profile, &query, "kernel"),
+		.version = export_keep_column(profile, &query, "version"),
 	};
 	if (query_is_null(&query, "ended_at")) /* it is still recorded */
 		capture->ended_at = capture->triggered_at;
@@ -395,6 +395,6 @@ static int export_main(struct report *report, int count, char **arguments)
 SUBCOMMAND(
 	export, "export", "[ID]", "write a capture in a format that another program reads",
 	"Writes capture ID in a format of another program: firefox (profiler.firefox.com), pprof, perf-script,\n"
-	"speedscope, chrome (ui.perfetto.dev), folded, csv or json. docs/EXPORTS.md says how to open each, and\n"
+	"speedscope, perfetto (ui.perfetto.dev), folded, csv or json. docs/EXPORTS.md says how to open each, and\n"
 	"what it cannot hold. --kind, --stall and --role choose samples. Without ID: the newest complete capture.",
 	"bourdon export 12 --format firefox -o 12.json", .takes_id = true);

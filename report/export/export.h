@@ -10,6 +10,7 @@
 #define BOURDON_REPORT_EXPORT_EXPORT_H
 
 #include "report/model/profile.h"
+#include "report/model/query.h"
 #include "report/model/sample_choice.h"
 
 #include <stdio.h>
@@ -42,18 +43,18 @@ struct export_format {
 };
 
 /* For --format. */
-#define EXPORT_FORMATS "firefox, pprof, perf-script, speedscope, chrome, folded, csv or json"
+#define EXPORT_FORMATS "firefox, pprof, perf-script, speedscope, perfetto, folded, csv or json"
 
 /* The format of that name, or NULL. */
 const struct export_format *export_format_find(const char *name);
 
 /* These write the capture. Each returns 0; or -errno: -E2BIG for a capture far larger than bourdond writes. */
-int export_chrome(struct export *export);
 int export_csv(struct export *export);
 int export_firefox(struct export *export);
 int export_folded(struct export *export);
 int export_json(struct export *export);
 int export_perf_script(struct export *export);
+int export_perfetto(struct export *export);
 int export_pprof(struct export *export);
 int export_speedscope(struct export *export);
 
@@ -77,6 +78,9 @@ const char *export_leaf(const struct profile *profile, const struct profile_samp
  * of the profile; NULL without memory.
  */
 const char *export_keep_safe(struct profile *profile, const char *text, const char *unsafe);
+
+/* The text of a column, in the form that a terminal may see, as a text of the profile; NULL without memory. */
+const char *export_keep_column(struct profile *profile, const struct query *query, const char *column);
 
 /* Writes the times of a row as the database has them, a JSON array; nothing without times. */
 void export_times(const struct export *export, const struct profile_sample *sample);

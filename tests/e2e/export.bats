@@ -8,7 +8,7 @@ bats_require_minimum_version 1.5.0
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/hostile_names.bash"
 
-FORMATS=(firefox pprof perf-script speedscope chrome folded csv json)
+FORMATS=(firefox pprof perf-script speedscope perfetto folded csv json)
 FLAMEGRAPH=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
 # all samples of capture 1 and so on, whoever's
 SAMPLES="(SELECT capture_id, process_id, tid, thread, stack_id, kind, stall, 'target' AS role, second, samples, weight_ns, times FROM sample
@@ -202,35 +202,34 @@ close_profile() {
 	done
 }
 
-@test "chrome: a slice for each sample and interval, in order and beside each other, and counters" {
+# read_trace FILE: what tests/npm/perfetto.cjs reads
+read_trace() {
+	NODE_PATH=$BUILD/npm/node_modules node "$TREE/tests/npm/perfetto.cjs" "$TREE/report/export/perfetto.proto" "$1"
+}
+
+@test "perfetto: each sample with its stack and its time, a slice for each interval, and counters" {
+	needs_npm
 	local capture
 	for capture in 1 2 3 4 5; do
-		export_to "$WORK/trace.json" chrome "$capture"
-		assert_same "capture $capture" \
-			"$(totals "$capture" "kind = 'on-cpu'" | cut -d '|' -f 1)|$(totals "$capture" "kind = 'off-cpu'" | cut -d '|' -f 1)" \
-			"$(jq -r '[.traceEvents[] | select(.ph == "X")] | "\(map(select(.cat == "on-cpu") | .args.samples // 1) | add // 0)|\(map(select(.cat == "off-cpu") | .args.samples // 1) | add // 0)"' "$WORK/trace.json")"
-		# slices of a thread do not overlap, and have names
-		jq -e '[.traceEvents[] | select(.ph == "X")] | group_by([.pid, .tid])[] | . as $slices |
-			all(range(1; length); $slices[. - 1].ts + $slices[. - 1].dur <= $slices[.].ts)' "$WORK/trace.json" > "$WORK/ordered"
-		[ "$(sort -u "$WORK/ordered")" = true ]
-		jq -e 'all(.traceEvents[]; (.pid | type) == "number" and (.name | length) > 0 and (.ph == "M" or .ts > 1700000000000000))' \
-			"$WORK/trace.json" > "$WORK/named"
+		export_to "$WORK/trace" perfetto "$capture"
+		read_trace "$WORK/trace" > "$WORK/trace.json"
+		assert_same "capture $capture" "$(totals "$capture" "kind = 'on-cpu'")|$(totals "$capture" "kind = 'off-cpu'")" \
+			"$(jq -r '"\(.totals["on CPU"] | "\(.samples)|\(.ns)")|\(.slices)|\(.totals["off CPU"].ns)"' "$WORK/trace.json")"
+		# the stacks are those of folded, which has the program before them, and marks functions of the kernel
+		assert_same stacks "$(export_to /dev/stdout folded "$capture" | sed 's/^[^;]*;//; s/_\[k\]//g' |
+			awk '{ count = $NF; sub(/ [0-9]+$/, ""); sums[$0] += count } END { for (stack in sums) print stack, sums[stack] }' | sort)" \
+			"$(jq -r '.stacks["on CPU"] | to_entries[] | "\(.key) \(.value)"' "$WORK/trace.json" | sort)"
 		# each reading of PSI but the last gives a share of the time until the next
-		assert_same "capture $capture, PSI" "$(sql "SELECT count(*) - count(DISTINCT scope || ' ' || resource) FROM pressure WHERE capture_id = $capture")" \
-			"$(jq '[.traceEvents[] | select(.ph == "C" and (.name | startswith("PSI ")))] | length' "$WORK/trace.json")"
-		jq -e 'all(.traceEvents[] | select(.ph == "C" and (.name | startswith("PSI "))) | .args[]; . >= 0 and . <= 110)' "$WORK/trace.json" > "$WORK/shares"
-		[ "$(jq '[.traceEvents[] | select(.ph == "i")] | length' "$WORK/trace.json")" -eq \
-			"$(sql "SELECT 1 + count(*) FROM killed WHERE capture_id = $capture")" ]
+		assert_same "capture $capture, PSI" "$(sql "SELECT count(some_us) + count(full_us) - count(DISTINCT scope || ' ' || resource)
+			- count(DISTINCT iif(full_us IS NULL, NULL, scope || ' ' || resource)) FROM pressure WHERE capture_id = $capture")" \
+			"$(jq '[.counters | to_entries[] | select(.key | startswith("PSI ")).value[]] | length' "$WORK/trace.json")"
+		jq -e '[.counters | to_entries[] | select(.key | startswith("PSI ")).value[]] | all(. >= 0 and . <= 110)' "$WORK/trace.json" > "$WORK/shares"
+		[ "$(jq '.moments | length' "$WORK/trace.json")" -eq "$(sql "SELECT 1 + count(*) FROM killed WHERE capture_id = $capture")" ]
 	done
 }
 
-@test "chrome and perf-script: profiler-cli reads them, too, with the same totals" {
+@test "perf-script: profiler-cli reads it, too, with the same totals" {
 	needs_npm
-	export_to "$WORK/trace.json" chrome 1
-	load_profile "$WORK/trace.json"
-	# each slice is a marker, and so is the trigger
-	assert_same chrome "0|$(sql "SELECT 1 + sum(samples) FROM $SAMPLES WHERE capture_id = 1")" "$(< "$WORK/counts")"
-	close_profile
 	export_to "$WORK/profile.perf" perf-script 1
 	load_profile "$WORK/profile.perf"
 	assert_same perf-script "$(totals 1 "kind = 'on-cpu'" | cut -d '|' -f 1)|0" "$(< "$WORK/counts")"
@@ -287,12 +286,11 @@ close_profile() {
 	# one of them in the others
 	expected=$(totals 3 "kind = 'off-cpu' AND stall = 'io' AND role = 'target'")
 	[ "${expected%|*}" -gt 10 ]
-	for format in firefox pprof speedscope chrome json perf-script folded; do
+	for format in firefox pprof speedscope json perf-script folded; do
 		export_to "$WORK/$format" "$format" 3 --kind off-cpu --stall io --role target
 	done
 	assert_same firefox "${expected%|*}" "$(jq '[.threads[].markers.data[] | select(.[5].type == "OffCpu")] | length' "$WORK/firefox")"
 	assert_same firefox 0 "$(jq '[.threads[].samples.data[]] | length' "$WORK/firefox")"
-	assert_same chrome "${expected%|*}" "$(jq '[.traceEvents[] | select(.ph == "X") | .args.samples // 1] | add' "$WORK/chrome")"
 	assert_same json "$expected" "$(jq -r '.samples | "\(map(.samples) | add)|\(map(.weight_ns) | add)"' "$WORK/json")"
 	assert_same speedscope "${expected#*|}" "$(jq '[.profiles[] | range(.samples | length) as $i | select(.samples[$i] != []) | .weights[$i]] | add' "$WORK/speedscope")"
 	assert_same perf-script "${expected%|*}" "$(grep -c ' offcpu-time:$' "$WORK/perf-script")"
@@ -351,10 +349,10 @@ hostile_database() {
 		for format in "${FORMATS[@]}"; do
 			export_to "$WORK/hostile.$format" "$format" "$capture"
 			# a frame of perf-script begins with a tab, a line of CSV ends with CR and LF
-			[ "$format" = pprof ] || sed 's/^\t\( *[0-9a-f]\)/\1/; s/\r$//' "$WORK/hostile.$format" > "$WORK/text"
+			[ "$format" = pprof ] || [ "$format" = perfetto ] || sed 's/^\t\( *[0-9a-f]\)/\1/; s/\r$//' "$WORK/hostile.$format" > "$WORK/text"
 			assert_text "$WORK/text"
 		done
-		for format in firefox speedscope chrome json; do
+		for format in firefox speedscope json; do
 			jq -e . "$WORK/hostile.$format" > "$WORK/parsed"
 		done
 		assert_same csv "$(sql "SELECT count(*), sum(samples) FROM $SAMPLES WHERE capture_id = $capture")" \
@@ -367,7 +365,7 @@ hostile_database() {
 		perl "$FLAMEGRAPH" "$WORK/hostile.folded" > "$WORK/flame.svg" 2> "$WORK/said"
 		[ ! -s "$WORK/said" ]
 		assert_same pprof "$(totals "$capture" "kind = 'on-cpu'" | cut -d '|' -f 1)" "$(pprof_total samples "$WORK/hostile.pprof")"
-		gzip -dc < "$WORK/hostile.pprof" | strings -n 1 | tr -d '\t' > "$WORK/strings"
+		{ gzip -dc < "$WORK/hostile.pprof"; cat "$WORK/hostile.perfetto"; } | strings -n 1 | tr -d '\t' > "$WORK/strings"
 		assert_text "$WORK/strings"
 	done
 }
@@ -375,7 +373,7 @@ hostile_database() {
 @test "hostile names: the readers from npm find all samples" {
 	needs_npm
 	hostile_database
-	for format in firefox pprof speedscope perf-script chrome; do
+	for format in firefox pprof speedscope perf-script perfetto; do
 		export_to "$WORK/hostile.$format" "$format" 1
 	done
 	NODE_PATH=$BUILD/npm/node_modules node "$TREE/tests/npm/pprof.cjs" "$WORK/hostile.pprof" > "$WORK/pprof.json"
@@ -391,9 +389,8 @@ hostile_database() {
 	load_profile "$WORK/hostile.perf-script"
 	assert_same perf-script "$(totals 1 "kind = 'on-cpu'" | cut -d '|' -f 1)|0" "$(< "$WORK/counts")"
 	close_profile
-	load_profile "$WORK/hostile.chrome"
-	assert_same chrome "0|$(sql "SELECT 1 + sum(samples) FROM $SAMPLES WHERE capture_id = 1")" "$(< "$WORK/counts")"
-	close_profile
+	read_trace "$WORK/hostile.perfetto" > "$WORK/trace.json"
+	assert_same perfetto "$(totals 1 "kind = 'on-cpu'")" "$(jq -r '.totals["on CPU"] | "\(.samples)|\(.ns)"' "$WORK/trace.json")"
 }
 
 # has_reader PID: its child reads the database as the owner

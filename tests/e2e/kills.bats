@@ -89,10 +89,10 @@ suppressed() {
 	[[ $output == *' kills '*' a kill '*' kill '*"/$CGROUP"* ]]
 	"$BUILD/bourdon" --db "$DB" show 1 > "$WORK/shown"
 	grep -q '^ *trigger_mode  *kill$' "$WORK/shown"
-	for format in firefox chrome json csv folded speedscope; do
+	for format in firefox perfetto json csv folded speedscope; do
 		"$BUILD/bourdon" --db "$DB" export 1 --format "$format" -o "$WORK/export.$format" > "$WORK/exported"
 	done
-	grep -q "capture 1: rule kills, kill" "$WORK/export.chrome"
+	grep -aq "capture 1: rule kills, kill" "$WORK/export.perfetto"
 	"$BUILD/bourdon" --db "$DB" report 1 -o "$WORK/page.html" > "$WORK/made"
 	grep -q '<title>Capture 1: a kill on ' "$WORK/page.html"
 	run "$BUILD/bourdon" --db "$DB" why --incident 1

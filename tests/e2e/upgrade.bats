@@ -192,7 +192,7 @@ everything() {
 	local words
 	captures "$@" || return
 	for words in list 'why --incident 1' 'diff 1 2' show 'report 1 --against 2' {,'--json '}why\ {1..5}\ --full \
-		'export 1 --format '{firefox,pprof,perf-script,speedscope,chrome}; do
+		'export 1 --format '{firefox,pprof,perf-script,speedscope,perfetto}; do
 		# shellcheck disable=SC2086 # words
 		"${@:3}" "$1/bourdon" --db "$2" $words || return
 	done

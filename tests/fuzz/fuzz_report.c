@@ -119,7 +119,7 @@ static const char *const lines[] = {
 	"activity --since 9000d",
 	"activity --since 9000d --all --json",
 	"export 1 --format firefox",
-	"export 1 --format chrome",
+	"export 1 --format perfetto -o OUT",
 	"export 1 --format speedscope",
 	"export 1 --format json",
 	"export 1 --format folded --kind offcpu",

@@ -36,8 +36,8 @@ static void tear_down(void)
 	export_fixture_free(&fixture);
 }
 
-static const char *const formats[] = { "firefox", "pprof",  "perf-script", "speedscope",
-				       "chrome",  "folded", "csv",         "json" };
+static const char *const formats[] = { "firefox",  "pprof",  "perf-script", "speedscope",
+				       "perfetto", "folded", "csv",         "json" };
 
 /* ---- the command line ---- */
 
@@ -45,7 +45,7 @@ static const struct {
 	const char *line, *part;
 } refused[] = {
 	{ "export",
-	  "'export' needs --format, one of firefox, pprof, perf-script, speedscope, chrome, folded, csv or json" },
+	  "'export' needs --format, one of firefox, pprof, perf-script, speedscope, perfetto, folded, csv or json" },
 	{ "export --format svg", "--format 'svg' is unknown" },
 	{ "export --format csv --kind waiting",
 	  "--kind 'waiting' is unknown: expected oncpu, offcpu, on-cpu or off-cpu" },
@@ -114,21 +114,6 @@ static const struct {
 	  "SELECT count(*) FROM json_each(?1, '$.threads') t, json_each(t.value, '$.frameTable.data') f WHERE "
 	  "json_extract(f.value, '$[0]') >= json_array_length(t.value, '$.stringTable')",
 	  "SELECT 0" },
-	{ "chrome",
-	  "SELECT sum(ifnull(json_extract(value, '$.args.samples'), 1)) FROM json_each(?1, '$.traceEvents') WHERE "
-	  "json_extract(value, '$.cat') = 'on-cpu'",
-	  "SELECT sum(samples) FROM all_sample WHERE kind = 'on-cpu'" },
-	{ "chrome",
-	  "SELECT count(*) FROM json_each(?1, '$.traceEvents') WHERE json_extract(value, '$.cat') = 'off-cpu'",
-	  "SELECT sum(samples) FROM all_sample WHERE kind = 'off-cpu'" },
-	{ "chrome --role other",
-	  "SELECT count(*) FROM json_each(?1, '$.traceEvents') WHERE json_extract(value, '$.ph') = 'X'",
-	  "SELECT sum(samples) FROM all_sample WHERE role = 'other'" },
-	/* two threads were in S at each look of second 0, one of them in second 1 */
-	{ "chrome",
-	  "SELECT sum(json_extract(value, '$.args.threads')) FROM json_each(?1, '$.traceEvents') WHERE "
-	  "json_extract(value, '$.name') = 'target threads in state S'",
-	  "SELECT 3.0" },
 	{ "speedscope",
 	  "SELECT sum(w.value) FROM json_each(?1, '$.profiles') p, json_each(p.value, '$.weights') w WHERE "
 	  "json_extract(p.value, '$.samples[' || w.key || '][0]') IS NOT NULL OR w.value = 21276595",
@@ -275,31 +260,13 @@ START_TEST(speedscope_leaves_gaps_where_there_was_no_sample)
 }
 END_TEST
 
-START_TEST(a_slice_of_chrome_ends_before_the_next_one_begins)
-{
-	_cleanup_command_ran_ struct command_ran ran =
-		command_run_words("--db %s export 1 --format chrome", fixture.path);
-	_cleanup_free_ char *overlaps = NULL, *cut = NULL;
-
-	overlaps = export_fixture_ask(
-		&fixture,
-		"SELECT count(*) FROM (SELECT json_extract(value, '$.ts') + json_extract(value, '$.dur') AS until_at, "
-		"lead(json_extract(value, '$.ts')) OVER (PARTITION BY json_extract(value, '$.pid'), json_extract(value, '$.tid') "
-		"ORDER BY key) AS next FROM json_each(?1, '$.traceEvents') WHERE json_extract(value, '$.ph') = 'X') "
-		"WHERE next < until_at",
-		ran.out);
-	ck_assert_str_eq(overlaps, "0");
-	/* an interval that is older than the capture begins with it, and says so */
-	cut = export_fixture_ask(
-		&fixture,
-		"SELECT json_extract(value, '$.args.began_before_ms') FROM json_each(?1, '$.traceEvents') "
-		"WHERE json_extract(value, '$.args.began_before_ms')",
-		ran.out);
-	ck_assert_str_eq(cut, "7000");
-}
-END_TEST
-
 /* ---- hostile names ---- */
+
+/* These have tests of their own. */
+static bool is_binary(const char *format)
+{
+	return !strcmp(format, "pprof") || !strcmp(format, "perfetto");
+}
 
 /* Plain text, but for a tab before a frame of perf-script and CR LF of CSV; in JSON characters may be invisible where rows are written as they are. */
 static void check_text(const char *format, const char *text)
@@ -322,7 +289,7 @@ START_TEST(hostile_names_are_plain_text_in_every_format)
 	const char *format = formats[_i];
 
 	export_fixture_make_hostile(&fixture);
-	if (strcmp(format, "pprof") != 0) { /* that has a test of its own */
+	if (!is_binary(format)) {
 		_cleanup_command_ran_ struct command_ran ran =
 			command_run_words("--db %s export 1 --format %s", fixture.path, format);
 		_cleanup_free_ char *valid = NULL;
@@ -373,7 +340,7 @@ START_TEST(damage_is_refused)
 	_cleanup_command_ran_ struct command_ran ran = { 0 };
 
 	export_fixture_run(&fixture, damages[_i].damage);
-	ran = command_run_words("--db %s export 1 --format chrome", fixture.path);
+	ran = command_run_words("--db %s export 1 --format perfetto", fixture.path);
 	ck_assert_int_eq(ran.status, EXIT_FAILED);
 	ck_assert_msg(strstr(ran.err, damages[_i].part), "'%s' is not in: %s", damages[_i].part, ran.err);
 }
@@ -406,7 +373,7 @@ START_TEST(absurd_numbers_are_written_without_harm)
 		_cleanup_free_ char *valid = NULL;
 
 		ck_assert_msg(ran.status == 0, "%s: %s", formats[i], ran.err);
-		if (!strcmp(formats[i], "pprof"))
+		if (is_binary(formats[i]))
 			continue; /* NULs end the text */
 		valid = export_fixture_ask(&fixture, "SELECT json_valid(?1)", ran.out);
 		ck_assert_msg(*ran.out != '{' || !strcmp(valid, "1"), "%s: %s", formats[i], ran.out);
@@ -526,7 +493,6 @@ SUITE(export)
 	tcase_add_test(tests, no_stack_of_csv_is_a_formula);
 	tcase_add_test(tests, folded_is_what_the_command_folded_prints);
 	tcase_add_test(tests, speedscope_leaves_gaps_where_there_was_no_sample);
-	tcase_add_test(tests, a_slice_of_chrome_ends_before_the_next_one_begins);
 	tcase_add_loop_test(tests, hostile_names_are_plain_text_in_every_format, 0, ARRAY_SIZE(formats));
 	tcase_add_test(tests, a_name_cannot_be_a_field_of_perf_script);
 	tcase_add_loop_test(tests, damage_is_refused, 0, ARRAY_SIZE(damages));
