@@ -110,6 +110,7 @@ function read_table(  lines, words, count, i, j) {
 			may[words[1], words[j]] = 1
 		}
 		is_room[words[1]] = 1
+		order[++rooms_count] = words[1]
 	}
 	count = split(draining, words, " ")
 	for (i = 1; i <= count; i++)
@@ -149,6 +150,10 @@ FNR == 1 {
 	other = room_of(part[2])
 	if (other != room && !((room, other) in may) && !((room, part[2]) in may) && !is_generated(part[2]))
 		mistake(FILENAME ":" FNR, room " must not include " part[2])
+	if (other != room && other in is_room && !((room, other) in arrow)) {
+		arrow[room, other] = 1
+		arrows++
+	}
 	from = module_of(FILENAME)
 	to = module_of(part[2])
 	if (from != to && !((from, to) in place)) {
@@ -211,9 +216,14 @@ END {
 			find_circle(start[i], start[i])
 	if (mistakes)
 		exit 1
-	for (room in is_room)
-		rooms_count++
-	printf "includes: %d files in %d rooms: no circle, nothing upward, nothing that blocks on the draining thread\n", \
-		ARGC - 1, rooms_count
+	for (i = 1; i <= rooms_count; i++) {
+		floor[order[i]] = 1
+		for (j = 1; j < i; j++)
+			if ((order[i], order[j]) in arrow && floor[order[j]] >= floor[order[i]])
+				floor[order[i]] = floor[order[j]] + 1
+		floors = floor[order[i]] > floors ? floor[order[i]] : floors
+	}
+	printf "includes: %d files in %d rooms, %d arrows, %d floors: no circle, nothing upward, nothing that blocks on the draining thread\n", \
+		ARGC - 1, rooms_count, arrows, floors
 }
 ' || exit 1
