@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/shared_text.h"
 #include "consumer/capture/blame.h"
+#include "tests/unit/fake_kernel.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 
@@ -667,6 +668,64 @@ START_TEST(a_wait_is_divided_as_its_slice_was)
 }
 END_TEST
 
+/* ---- the end ---- */
+
+#define WAIT_NS 50000000U
+
+/* A thread that comes back while threads are read: others have the CPU, until it has come back so often. */
+struct coming_back {
+	struct fake_kernel kernel;
+	uint64_t now_ns;
+	uint32_t times;
+};
+
+static void put_sum(struct coming_back *coming, uint64_t ns)
+{
+	struct victim_sums sums = { .comm = "web", .cgroup_id = 1 };
+	uint32_t id = 1;
+
+	put(sums.slots[ACCOUNT_PEER], NOW - SLOT, ns);
+	fake_kernel_put(&coming->kernel, PIN_VICTIMS, &id, &sums);
+}
+
+static void come_back(void *user, enum pin_iterator iterator, FILE *out)
+{
+	struct coming_back *coming = user;
+
+	(void)out;
+	ck_assert_int_eq(iterator, PIN_AWAY);
+	if (!coming->times)
+		return;
+	put_sum(coming, (3 - --coming->times) * WAIT_NS);
+	coming->now_ns += WAIT_NS;
+}
+
+static uint64_t read_coming_back(void *user, clockid_t clock)
+{
+	return clock == CLOCK_THREAD_CPUTIME_ID ? 0 : ((const struct coming_back *)user)->now_ns;
+}
+
+/* Its wait is neither in sums that were read before, nor is the thread away. */
+START_TEST(a_wait_that_ends_while_they_are_read_counts_once)
+{
+	struct coming_back coming = { .now_ns = NOW, .times = 2 };
+	const struct clock clock = { read_coming_back, &coming };
+	struct accounts accounts;
+
+	fake_kernel_make(&coming.kernel, 1, 1);
+	coming.kernel.iterate = come_back;
+	coming.kernel.user = &coming;
+	put_sum(&coming, WAIT_NS);
+	accounts_begin(&accounts, &coming.kernel.objects, NOW - 10 * SLOT, 0, NOW);
+	ck_assert_int_eq(accounts_end(&accounts, &coming.kernel.objects, NOW, &clock, &scope), 0);
+	ck_assert_uint_eq(coming.times, 0);
+	ck_assert_uint_eq(accounts.victims_count, 1);
+	ck_assert_uint_eq(accounts.victims[0].ns[ACCOUNT_PEER], 3 * WAIT_NS);
+	accounts_free(&accounts);
+	fake_kernel_free(&coming.kernel);
+}
+END_TEST
+
 SUITE(accounts)
 {
 	Suite *suite = suite_create("accounts");
@@ -681,6 +740,7 @@ SUITE(accounts)
 	tcase_add_test(slots, the_first_slot_is_divided_evenly);
 	tcase_add_test(slots, a_span_that_ends_before_it_begins_is_empty);
 	tcase_add_test(slots, records_that_are_none_are_refused);
+	tcase_add_test(slots, a_wait_that_ends_while_they_are_read_counts_once);
 	suite_add_tcase(suite, slots);
 	tcase_add_test(rows, victims_of_one_program_and_unit_are_one);
 	tcase_add_loop_test(rows, each_party_has_its_role, 0, ARRAY_SIZE(parties));
