@@ -14,18 +14,10 @@
 
 #define CONFIG_DEFAULT "/etc/bourdon/bourdon.conf"
 #define RULES_DIRECTORY_DEFAULT "/etc/bourdon/rules.d"
-#define SHORT_WINDOWS_MOST 4096
-/* LimitNOFILE= of the unit. So many sampled watches take 33 ms a second. */
-#define WATCHES_MOST 16384
-#define CAPTURE_HZ_MOST 100
-#define ACTIVITY_NS_MOST (3600 * CLOCK_SECOND_NS)
-#define ACTIVITY_AGE_NS_LEAST (60 * CLOCK_SECOND_NS)
-#define BASELINE_NS_MOST (30UL * 86400 * CLOCK_SECOND_NS)
+#define HOUR_NS (3600 * CLOCK_SECOND_NS)
+#define DAY_NS (86400 * CLOCK_SECOND_NS)
 /* A hundred years, less than what 64 bits hold. */
-#define AGE_NS_MOST (36500UL * 86400 * CLOCK_SECOND_NS)
-#define NAMING_NS_MOST (600 * CLOCK_SECOND_NS)
-#define BUDGET_PPM_MOST 500000U
-#define METRICS_NS_MOST (3600 * CLOCK_SECOND_NS)
+#define AGE_NS_MOST (36500 * DAY_NS)
 #define METRICS_SUFFIX ".prom" /* what the node exporter's collector reads */
 /*
  * The directories that hold programs and libraries in the File System Hierarchy; a missing one does no harm.
@@ -130,17 +122,6 @@ static void parse_metrics_file(struct reading *reading, const struct ini_entry *
 			 value);
 }
 
-static void parse_metrics_interval(struct reading *reading, const struct ini_entry *entry)
-{
-	uint64_t ns;
-
-	if (units_duration(entry->value, &ns) || ns < CLOCK_SECOND_NS || ns > METRICS_NS_MOST)
-		config_error(reading->errors, entry->file, entry->line,
-			     "interval = %s: expected a duration with its unit, from 1s to 1h", entry->value);
-	else
-		reading->settings->metrics_ns = ns;
-}
-
 /* An empty list is valid: bourdon-grant then opens every file. */
 static void parse_directories(struct reading *reading, const struct ini_entry *entry)
 {
@@ -163,79 +144,112 @@ static void parse_directories(struct reading *reading, const struct ini_entry *e
 			     DIRECTORIES_MAX);
 }
 
-static void parse_count(struct reading *reading, const struct ini_entry *entry, const char *things,
-			unsigned long long least, unsigned long long most, uint32_t *ret_count)
-{
-	unsigned long long number;
+/* The settings that are a number in some unit. */
+static const struct setting {
+	const char *section, *key;
+	enum {
+		SETTING_COUNT,
+		SETTING_SHARE,
+		SETTING_DURATION,
+		SETTING_SIZE
+	} kind;    /* the first two: uint32_t */
+	size_t at; /* in struct settings */
+	uint64_t initial, least, most;
+	const char *expected;
+	bool may_be_off, may_be_zero; /* 'off' is 0; and so is 0, with a unit and without */
+} numbers[] = {
+	{ "database", "max_size", SETTING_SIZE, offsetof(struct settings, database_bytes_max), 256UL << 20,
+	  DATABASE_BYTES_MIN, UINT64_MAX, .expected = "a size with its unit, 4MiB or more" },
+	{ "database", "max_age", SETTING_DURATION, offsetof(struct settings, database_age_ns_max), 0,
+	  CLOCK_SECOND_NS, AGE_NS_MOST, .expected = "a duration with its unit, from 1s to 36500d" },
+	{ "triggers", "short_windows", SETTING_COUNT, offsetof(struct settings, short_windows_max), 128, 0,
+	  4096, .expected = "a number of triggers from 0 to 4096" },
+	/* most: LimitNOFILE= of the unit. So many sampled watches take 33 ms a second. */
+	{ "triggers", "watches", SETTING_COUNT, offsetof(struct settings, watches_max), 4096, 1, 16384,
+	  .expected = "a number of watches from 1 to 16384" },
+	{ "triggers", "watches_per_rule", SETTING_COUNT, offsetof(struct settings, rule_watches_max), 1024, 1,
+	  16384, .expected = "a number of watches from 1 to 16384" },
+	{ "activity", "capture_hz", SETTING_COUNT, offsetof(struct settings, capture_hz), 10, 0, 100,
+	  .expected = "a number of looks a second from 0 to 100" },
+	{ "activity", "interval", SETTING_DURATION, offsetof(struct settings, activity_ns), 0,
+	  ACTIVITY_NS_MIN, HOUR_NS, .expected = "'off', or a duration with its unit, from 100ms to 1h",
+	  .may_be_off = true },
+	{ "activity", "keep", SETTING_DURATION, offsetof(struct settings, activity_age_ns_max), 7 * DAY_NS,
+	  60 * CLOCK_SECOND_NS, AGE_NS_MOST, .expected = "a duration with its unit, from 1min to 36500d" },
+	{ "baseline", "every", SETTING_DURATION, offsetof(struct settings, baseline_ns), HOUR_NS,
+	  BASELINE_NS_MIN, 30 * DAY_NS, .expected = "'off', or a duration with its unit, from 10s to 30d",
+	  .may_be_off = true, .may_be_zero = true },
+	{ "baseline", "keep", SETTING_DURATION, offsetof(struct settings, baseline_age_ns_max), 7 * DAY_NS,
+	  60 * CLOCK_SECOND_NS, AGE_NS_MOST, .expected = "a duration with its unit, from 1min to 36500d" },
+	{ "metrics", "interval", SETTING_DURATION, offsetof(struct settings, metrics_ns),
+	  15 * CLOCK_SECOND_NS, CLOCK_SECOND_NS, HOUR_NS,
+	  .expected = "a duration with its unit, from 1s to 1h" },
+	{ "files", "naming", SETTING_DURATION, offsetof(struct settings, naming_ns), 20 * CLOCK_SECOND_NS,
+	  CLOCK_SECOND_NS, 600 * CLOCK_SECOND_NS, .expected = "a duration with its unit, from 1s to 10min" },
+	{ "symbols", "budget", SETTING_SHARE, offsetof(struct settings, budget_ppm), 50000, 0, 500000,
+	  .expected = "a share of the machine's CPU time from 0% to 50%" },
+};
 
-	if (options_number(entry->value, least, most, &number))
-		config_error(reading->errors, entry->file, entry->line,
-			     "%s = %s: expected a number of %s from %llu to %llu", entry->key, entry->value,
-			     things, least, most);
+static void set_number(struct settings *settings, const struct setting *setting, uint64_t number)
+{
+	char *into = (char *)settings + setting->at;
+
+	if (setting->kind <= SETTING_SHARE)
+		*(uint32_t *)(void *)into = (uint32_t)number;
 	else
-		*ret_count = (uint32_t)number;
+		*(uint64_t *)(void *)into = number;
 }
 
-static void parse_interval(struct reading *reading, const struct ini_entry *entry)
+static int parse_number(const struct setting *setting, const char *text, uint64_t *ret_number)
 {
-	uint64_t ns = 0;
-
-	if (strcmp(entry->value, "off") != 0 &&
-	    (units_duration(entry->value, &ns) || ns < ACTIVITY_NS_MIN || ns > ACTIVITY_NS_MOST))
-		config_error(reading->errors, entry->file, entry->line,
-			     "interval = %s: expected 'off', or a duration with its unit, from 100ms to 1h",
-			     entry->value);
-	else
-		reading->settings->activity_ns = ns;
-}
-
-static void parse_every(struct reading *reading, const struct ini_entry *entry)
-{
-	uint64_t ns = 0;
-
-	if (strcmp(entry->value, "off") != 0 && strcmp(entry->value, "0") != 0 &&
-	    (units_duration(entry->value, &ns) || (ns && (ns < BASELINE_NS_MIN || ns > BASELINE_NS_MOST))))
-		config_error(reading->errors, entry->file, entry->line,
-			     "every = %s: expected 'off', or a duration with its unit, from 10s to 30d",
-			     entry->value);
-	else
-		reading->settings->baseline_ns = ns;
-}
-
-static void parse_keep(struct reading *reading, const struct ini_entry *entry, uint64_t *ret_age_ns_max)
-{
-	uint64_t ns;
-
-	if (units_duration(entry->value, &ns) || ns < ACTIVITY_AGE_NS_LEAST || ns > AGE_NS_MOST)
-		config_error(reading->errors, entry->file, entry->line,
-			     "keep = %s: expected a duration with its unit, from 1min to 36500d",
-			     entry->value);
-	else
-		*ret_age_ns_max = ns;
-}
-
-static void parse_budget(struct reading *reading, const struct ini_entry *entry)
-{
+	unsigned long long count = 0;
 	uint32_t ppm = 0;
+	int result = 0;
 
-	if (strcmp(entry->value, "0%") != 0 && (units_percent(entry->value, &ppm) || ppm > BUDGET_PPM_MOST))
-		config_error(reading->errors, entry->file, entry->line,
-			     "budget = %s: expected a share of the machine's CPU time from 0%% to 50%%",
-			     entry->value);
+	*ret_number = 0;
+	if ((setting->may_be_off && !strcmp(text, "off")) || (setting->may_be_zero && !strcmp(text, "0")))
+		return 0;
+	switch (setting->kind) {
+	case SETTING_COUNT:
+		result = options_number(text, setting->least, setting->most, &count);
+		*ret_number = count;
+		break;
+	case SETTING_SHARE:
+		result = units_percent(text, &ppm);
+		*ret_number = ppm;
+		break;
+	case SETTING_DURATION:
+		result = units_duration(text, ret_number);
+		break;
+	case SETTING_SIZE:
+		result = units_size(text, ret_number);
+		break;
+	}
+	if (result < 0 || (setting->may_be_zero && !*ret_number))
+		return result;
+	return *ret_number < setting->least || *ret_number > setting->most ? -ERANGE : 0;
+}
+
+/* Returns false for another setting. */
+static bool read_number(struct reading *reading, const struct ini_entry *entry)
+{
+	const struct setting *setting = numbers;
+	uint64_t number;
+
+	while (strcmp(entry->section, setting->section) != 0 || strcmp(entry->key, setting->key) != 0)
+		if (++setting == numbers + ARRAY_SIZE(numbers))
+			return false;
+	if (parse_number(setting, entry->value, &number) < 0)
+		config_error(reading->errors, entry->file, entry->line, "%s = %s: expected %s", entry->key,
+			     entry->value, setting->expected);
 	else
-		reading->settings->budget_ppm = ppm;
+		set_number(reading->settings, setting, number);
+	return true;
 }
 
 static void visit_entry(void *user, const struct ini_entry *entry)
 {
 	struct reading *reading = user;
-	struct settings *settings = reading->settings;
-	bool in_activity = !strcmp(entry->section, "activity"),
-	     in_baseline = !strcmp(entry->section, "baseline"),
-	     in_database = !strcmp(entry->section, "database"),
-	     in_metrics = !strcmp(entry->section, "metrics"),
-	     in_triggers = !strcmp(entry->section, "triggers");
-	uint64_t bytes, ns;
 
 	if (!entry->key) {
 		if (!is_section(entry->section))
@@ -243,51 +257,12 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 				reading->errors, entry->file, entry->line,
 				"unknown section '[%s]': expected '[activity]', '[baseline]', '[database]', '[files]', '[metrics]', '[symbols]' or '[triggers]'",
 				entry->section);
-	} else if (in_database && !strcmp(entry->key, "max_size")) {
-		if (units_size(entry->value, &bytes) || bytes < DATABASE_BYTES_MIN)
-			config_error(reading->errors, entry->file, entry->line,
-				     "max_size = %s: expected a size with its unit, 4MiB or more",
-				     entry->value);
-		else
-			settings->database_bytes_max = bytes;
-	} else if (in_database && !strcmp(entry->key, "max_age")) {
-		if (units_duration(entry->value, &ns) || ns < CLOCK_SECOND_NS || ns > AGE_NS_MOST)
-			config_error(reading->errors, entry->file, entry->line,
-				     "max_age = %s: expected a duration with its unit, from 1s to 36500d",
-				     entry->value);
-		else
-			settings->database_age_ns_max = ns;
-	} else if (in_triggers && !strcmp(entry->key, "short_windows")) {
-		parse_count(reading, entry, "triggers", 0, SHORT_WINDOWS_MOST, &settings->short_windows_max);
-	} else if (in_triggers && !strcmp(entry->key, "watches")) {
-		parse_count(reading, entry, "watches", 1, WATCHES_MOST, &settings->watches_max);
-	} else if (in_triggers && !strcmp(entry->key, "watches_per_rule")) {
-		parse_count(reading, entry, "watches", 1, WATCHES_MOST, &settings->rule_watches_max);
-	} else if (in_activity && !strcmp(entry->key, "capture_hz")) {
-		parse_count(reading, entry, "looks a second", 0, CAPTURE_HZ_MOST, &settings->capture_hz);
-	} else if (in_activity && !strcmp(entry->key, "interval")) {
-		parse_interval(reading, entry);
-	} else if (in_activity && !strcmp(entry->key, "keep")) {
-		parse_keep(reading, entry, &settings->activity_age_ns_max);
-	} else if (in_baseline && !strcmp(entry->key, "every")) {
-		parse_every(reading, entry);
-	} else if (in_baseline && !strcmp(entry->key, "keep")) {
-		parse_keep(reading, entry, &settings->baseline_age_ns_max);
-	} else if (in_metrics && !strcmp(entry->key, "textfile")) {
+	} else if (!strcmp(entry->section, "metrics") && !strcmp(entry->key, "textfile")) {
 		parse_metrics_file(reading, entry);
-	} else if (in_metrics && !strcmp(entry->key, "interval")) {
-		parse_metrics_interval(reading, entry);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "directories")) {
 		parse_directories(reading, entry);
-	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "naming")) {
-		if (units_duration(entry->value, &ns) || ns < CLOCK_SECOND_NS || ns > NAMING_NS_MOST)
-			config_error(reading->errors, entry->file, entry->line,
-				     "naming = %s: expected a duration with its unit, from 1s to 10min",
-				     entry->value);
-		else
-			settings->naming_ns = ns;
-	} else if (!strcmp(entry->section, "symbols") && !strcmp(entry->key, "budget")) {
-		parse_budget(reading, entry);
+	} else if (read_number(reading, entry)) {
+		return;
 	} else if (*entry->section && !is_section(entry->section)) {
 		return; /* its section was a mistake, and said so */
 	} else {
@@ -301,20 +276,9 @@ int settings_read(struct settings *settings, struct config_errors *errors)
 	struct stat at;
 	int result;
 
-	settings->database_bytes_max = 256UL << 20;
-	settings->database_age_ns_max = 0;
-	settings->short_windows_max = 128;
-	settings->watches_max = 4096;
-	settings->rule_watches_max = 1024;
-	settings->naming_ns = 20 * CLOCK_SECOND_NS;
-	settings->budget_ppm = 50000;
-	settings->capture_hz = 10;
-	settings->activity_ns = 0;
-	settings->activity_age_ns_max = 7 * 86400 * CLOCK_SECOND_NS;
-	settings->baseline_ns = 3600 * CLOCK_SECOND_NS;
-	settings->baseline_age_ns_max = 7 * 86400 * CLOCK_SECOND_NS;
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		set_number(settings, &numbers[i], numbers[i].initial);
 	settings->metrics_file[0] = '\0';
-	settings->metrics_ns = 15 * CLOCK_SECOND_NS;
 	snprintf(settings->directories, sizeof(settings->directories), "%s", DIRECTORIES_DEFAULT);
 	if (stat(settings->config, &at) && errno == ENOENT)
 		return 0;
