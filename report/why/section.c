@@ -19,13 +19,16 @@ void section_print_head(const struct layout *layout, const char *format, ...)
 	print_lines_on(layout, text, 0);
 }
 
-void section_print_over_span(const struct layout *layout, struct query *query, const char *what,
-			     const char *more, const struct column *columns, size_t columns_count)
+void section_print_table(const struct section *section, const struct layout *layout, struct query *query)
 {
 	char span[FORMAT_BYTES];
 
-	section_print_head(layout, "%s over %s%s", what, column_duration(query, "span_ns", 1, span), more);
-	table_print_on(layout, query, columns, columns_count);
+	if (section->more)
+		section_print_head(layout, "%s over %s%s", section->head,
+				   column_duration(query, "span_ns", 1, span), section->more);
+	else
+		section_print_head(layout, "%s", section->head);
+	table_print_on(layout, query, section->columns, section->columns_count);
 }
 
 bool section_has_fired(const struct query *query)

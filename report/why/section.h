@@ -40,6 +40,10 @@ struct section {
 	bool is_object; /* a JSON object: one row; else an array */
 	/* The query stands on its first row. */
 	void (*print)(const struct layout *layout, struct query *query);
+	/* Without print(): a table under its head, or under "HEAD over SPAN MORE". */
+	const char *head, *more;
+	const struct column *columns;
+	size_t columns_count;
 	const char *absent;    /* the text for a query without rows; NULL: none */
 	const char *absent_of; /* for captures of this resource alone; NULL: all */
 	/* Prints all that there is, as text or JSON. Such a section is shown only by its name, and without others; NULL: as above. */
@@ -58,9 +62,8 @@ extern const struct section asked_section, bytes_section, capture_section, cgrou
 void section_print_head(const struct layout *layout, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A table under "WHAT over SPAN", and what else its head says. */
-void section_print_over_span(const struct layout *layout, struct query *query, const char *what,
-			     const char *more, const struct column *columns, size_t columns_count);
+/* Prints the head and the table of a section that has columns. */
+void section_print_table(const struct section *section, const struct layout *layout, struct query *query);
 
 /* Whether a rule fired: then its resource is what the sections are about. */
 bool section_has_fired(const struct query *query);

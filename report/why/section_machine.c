@@ -61,18 +61,11 @@ const struct section bytes_section = {
 	.print = print_bytes,
 };
 
-static void print_cgroup_bytes(const struct layout *layout, struct query *query)
-{
-	static const struct column columns[] = {
-		{ "READ", "device_read_bytes", 10, cell_size },
-		{ "WRITTEN", "device_written_bytes", 10, cell_size },
-		{ "UNIT OR CGROUP", "place", -32, cell_text },
-	};
-
-	section_print_over_span(layout, query, "what block devices did for cgroups",
-				", with those below them; WRITTEN: pages that they dirtied", columns,
-				ARRAY_SIZE(columns));
-}
+static const struct column cgroup_bytes_columns[] = {
+	{ "READ", "device_read_bytes", 10, cell_size },
+	{ "WRITTEN", "device_written_bytes", 10, cell_size },
+	{ "UNIT OR CGROUP", "place", -32, cell_text },
+};
 
 const struct section cgroup_bytes_section = {
 	.name = "cgroup_bytes",
@@ -82,20 +75,17 @@ const struct section cgroup_bytes_section = {
 	       "'io' = (SELECT resource FROM capture WHERE capture_id = ?1) AND "
 	       "device_read_bytes + device_written_bytes >= 1048576 "
 	       "ORDER BY device_read_bytes + device_written_bytes DESC, cgroup LIMIT 8",
-	.print = print_cgroup_bytes,
+	.head = "what block devices did for cgroups",
+	.more = ", with those below them; WRITTEN: pages that they dirtied",
+	.columns = cgroup_bytes_columns,
+	.columns_count = ARRAY_SIZE(cgroup_bytes_columns),
 };
 
-static void print_interrupts(const struct layout *layout, struct query *query)
-{
-	static const struct column columns[] = {
-		{ "INTERRUPT", "label", -24, cell_text }, { "KIND", "kind", -7, cell_text },
-		{ "NUMBER", "number", 6, cell_number },   { "COUNT", "count", 9, cell_number },
-		{ "TIME", "ns", 8, cell_duration_ns },    { "SHARE", "percent", 7, cell_percent },
-	};
-
-	section_print_over_span(layout, query, "time in interrupts", "; SHARE is of the machine's CPU time",
-				columns, ARRAY_SIZE(columns));
-}
+static const struct column interrupts_columns[] = {
+	{ "INTERRUPT", "label", -24, cell_text }, { "KIND", "kind", -7, cell_text },
+	{ "NUMBER", "number", 6, cell_number },   { "COUNT", "count", 9, cell_number },
+	{ "TIME", "ns", 8, cell_duration_ns },    { "SHARE", "percent", 7, cell_percent },
+};
 
 const struct section interrupts_section = {
 	.name = "interrupts",
@@ -106,5 +96,8 @@ const struct section interrupts_section = {
 	       "OR 5 <= (SELECT sum(percent) FROM interrupt WHERE capture_id = ?1) "
 	       "OR 5 <= (SELECT sum(percent) FROM machine_time WHERE capture_id = ?1 AND part IN ('irq', 'softirq', 'steal'))) "
 	       "ORDER BY ns DESC, count DESC LIMIT 10",
-	.print = print_interrupts,
+	.head = "time in interrupts",
+	.more = "; SHARE is of the machine's CPU time",
+	.columns = interrupts_columns,
+	.columns_count = ARRAY_SIZE(interrupts_columns),
 };

@@ -152,6 +152,8 @@ static void print_text(struct why *why, const struct section *section, struct qu
 		fputs(separator, layout->out);
 		if (section->print)
 			section->print(layout, query);
+		else if (section->columns)
+			section_print_table(section, layout, query);
 		else
 			answer_print(layout, &why->answer);
 	} else if (says_absent(section, query)) {
