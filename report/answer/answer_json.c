@@ -212,9 +212,5 @@ int answer_rows(struct answer *answer, struct rows *ret_rows)
 							      verdict_headline_text(facts, verdict, headline))
 						 : NULL),
 			       value_rows(parts[4]) });
-	if (!result)
-		*ret_rows = rows;
-	else
-		rows_free(&rows);
-	return result;
+	return rows_finish(result, &rows, ret_rows);
 }

@@ -224,11 +224,7 @@ int changes_rows(struct answer *answer, struct rows *ret_rows)
 	result = find_since(&gathering);
 	if (!result && gathering.since)
 		result = gather(&gathering);
-	if (result < 0)
-		rows_free(&gathering.rows);
-	else
-		*ret_rows = gathering.rows;
-	return result;
+	return rows_finish(result, &gathering.rows, ret_rows);
 }
 
 /* ---- text ---- */

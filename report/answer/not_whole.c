@@ -314,11 +314,7 @@ int not_whole_rows(const struct profile *profile, uint32_t limit, struct rows *r
 						 value_text(words.remedy), value_number(all),
 						 value_percent(not_whole, all), value_number(files) });
 	}
-	if (result < 0)
-		rows_free(&rows);
-	else
-		*ret_rows = rows;
-	return result;
+	return rows_finish(result, &rows, ret_rows);
 }
 
 /* ---- text ---- */

@@ -224,11 +224,7 @@ int states_of(struct profile *profile, struct database *database, int64_t captur
 	for (uint32_t i = 0; i < counting.of_others_count && !result; i++)
 		result = add_group(&counting.seconds, &counting.of_others[i], &rows);
 	free_counting(&counting);
-	if (result < 0)
-		rows_free(&rows);
-	else
-		*ret_rows = rows;
-	return result;
+	return rows_finish(result, &rows, ret_rows);
 }
 
 /* ---- text ---- */

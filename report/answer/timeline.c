@@ -55,11 +55,7 @@ int timeline_rows(const struct profile *profile, const char *resource, struct ro
 				  (struct value[]){ value_number(sum.second), value_number(sum.running_ns),
 						    value_number(sum.waiting_ns), value_text(resource) });
 	}
-	if (result < 0)
-		rows_free(&rows);
-	else
-		*ret_rows = rows;
-	return result;
+	return rows_finish(result, &rows, ret_rows);
 }
 
 /* ---- text ---- */

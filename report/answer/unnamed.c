@@ -170,11 +170,7 @@ int unnamed_rows(struct profile *profile, uint32_t limit, struct rows *ret_rows)
 		return 0;
 	qsort(files, paths, sizeof(*files), most_samples_first);
 	result = add_rows(&rows, profile, files, paths < limit ? paths : limit, &sums);
-	if (result < 0)
-		rows_free(&rows);
-	else
-		*ret_rows = rows;
-	return result;
+	return rows_finish(result, &rows, ret_rows);
 }
 
 /* ---- text ---- */

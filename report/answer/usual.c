@@ -287,11 +287,7 @@ int usual_rows(struct answer *answer, struct rows *ret_rows)
 					 value_text(has_function ? answer->place.function : NULL),
 					 real_or_null(has_function, comparison.now.function_percent),
 					 real_or_null(has_function, comparison.then.function_percent) });
-	if (result < 0)
-		rows_free(&rows);
-	else
-		*ret_rows = rows;
-	return result;
+	return rows_finish(result, &rows, ret_rows);
 }
 
 /* ---- text ---- */

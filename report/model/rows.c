@@ -23,6 +23,15 @@ void rows_free(struct rows *rows)
 	rows->count = rows->room = 0;
 }
 
+int rows_finish(int result, struct rows *rows, struct rows *ret_rows)
+{
+	if (result < 0)
+		rows_free(rows);
+	else
+		*ret_rows = *rows;
+	return result;
+}
+
 int rows_add(struct rows *rows, const struct value *values)
 {
 	if (rows->count == rows->room) {

@@ -9,7 +9,6 @@
 #include "common/base/cleanup.h"
 
 #include <sqlite3.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 enum value_type { VALUE_NULL, VALUE_NUMBER, VALUE_REAL, VALUE_TEXT, VALUE_ROWS, VALUE_ROW };
@@ -38,6 +37,9 @@ struct rows {
 void rows_free(struct rows *rows);
 
 #define _cleanup_rows_ _cleanup_(rows_free)
+
+/* Moves the rows to *ret_rows if `result` is 0, and frees them otherwise. Returns `result`. */
+int rows_finish(int result, struct rows *rows, struct rows *ret_rows);
 
 /* Appends a row, of as many values as there are columns. Returns 0; or -ENOMEM, and the values were freed. */
 int rows_add(struct rows *rows, const struct value *values);

@@ -122,11 +122,7 @@ static int compute_pressure(struct why *why, struct rows *ret_rows)
 	}
 	if (!result && why->report->database->failed)
 		result = -EIO;
-	if (result < 0)
-		rows_free(&rows);
-	else
-		*ret_rows = rows;
-	return result;
+	return rows_finish(result, &rows, ret_rows);
 }
 
 const struct section pressure_section = {
