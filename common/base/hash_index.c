@@ -87,6 +87,22 @@ int hash_index_add_key(struct hash_index *index, struct hash_keys keys, uint32_t
 	return hash_index_add(index, hash_bytes(key_at(keys, position), keys.key_bytes), position);
 }
 
+int hash_index_append(struct hash_index *index, struct hash_keys keys, void *array, uint32_t *count,
+		      const void *key)
+{
+	char *element = (char *)array + *count * keys.element_bytes;
+	int result;
+
+	memset(element, 0, keys.element_bytes);
+	memcpy(element + keys.key_at, key, keys.key_bytes);
+	keys.elements = array;
+	result = hash_index_add_key(index, keys, *count);
+	if (result < 0)
+		return result;
+	++*count;
+	return 1;
+}
+
 /* Moves later elements back into the gap, so that no search stops too early. */
 void hash_index_remove(struct hash_index *index, uint32_t hash, uint32_t position)
 {

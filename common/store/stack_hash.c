@@ -104,13 +104,6 @@ int frame_hashes_prepare(struct sql *sql, struct frame_hashes *ret_hashes)
 		"f.named_by WHERE f.frame_id = ?");
 }
 
-static bool is_frame(const void *user, uint32_t position)
-{
-	const struct frame_hashes *hashes = user;
-
-	return hashes->frames[position].frame_id == hashes->frames[hashes->count].frame_id;
-}
-
 static int read_frame(struct sql *sql, struct frame_hashes *hashes, struct frame_hash *frame)
 {
 	sqlite3_stmt *find = hashes->find;
@@ -143,21 +136,19 @@ static int read_frame(struct sql *sql, struct frame_hashes *hashes, struct frame
 
 int frame_hashes_add(struct sql *sql, struct frame_hashes *hashes, int64_t frame_id, struct stack_hash *stack)
 {
-	uint32_t hash = hash_bytes(&frame_id, sizeof(frame_id)), found;
+	uint32_t found = hash_index_find_key(&hashes->index, HASH_KEYS(hashes->frames, frame_id), &frame_id);
 	struct frame_hash *frame;
 	int result = 0;
 
 	if (array_make_room(hashes->frames, hashes->count, hashes->room, 1U))
 		return -ENOMEM;
-	frame = &hashes->frames[hashes->count];
-	*frame = (struct frame_hash){ .frame_id = frame_id };
-	found = hash_index_find(&hashes->index, hash, is_frame, hashes);
-	if (found != HASH_INDEX_NONE) {
-		frame = &hashes->frames[found];
-	} else {
+	frame = &hashes->frames[found == HASH_INDEX_NONE ? hashes->count : found];
+	if (found == HASH_INDEX_NONE) {
+		*frame = (struct frame_hash){ .frame_id = frame_id };
 		result = read_frame(sql, hashes, frame);
 		if (!result)
-			result = hash_index_add(&hashes->index, hash, hashes->count);
+			result = hash_index_add_key(&hashes->index, HASH_KEYS(hashes->frames, frame_id),
+						    hashes->count);
 		if (!result)
 			hashes->count++;
 	}

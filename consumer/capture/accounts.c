@@ -95,22 +95,6 @@ static struct account_place make_place(const char *cgroup)
 	return place;
 }
 
-struct wanted_victim {
-	const struct accounts *accounts;
-	const char *comm;
-	uint64_t cgroup_id;
-	uint32_t tgid;
-};
-
-static bool is_victim(const void *user, uint32_t position)
-{
-	const struct wanted_victim *wanted = user;
-	const struct account_victim *there = &wanted->accounts->victims[position];
-
-	return there->cgroup_id == wanted->cgroup_id && there->tgid == wanted->tgid &&
-	       !memcmp(there->comm, wanted->comm, sizeof(there->comm));
-}
-
 /*
  * Those that are not covered have a place only so that they are judged once: HASH_INDEX_NONE where they have taken half of all.
  * `comm` is terminated, and zero behind that.
@@ -119,13 +103,14 @@ static int find_victim(struct accounts *accounts, const struct accounts_scope *s
 		       const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
 		       uint32_t *ret_position)
 {
-	const struct wanted_victim wanted = { accounts, comm, cgroup_id, scope->of_processes ? tgid : 0 };
-	uint32_t hash = hash_number_and_bytes(cgroup_id, comm, ABI_COMM_BYTES),
-		 found = hash_index_find(&accounts->victims_index, hash, is_victim, &wanted);
-	struct account_victim *victim;
+	struct account_victim wanted = { .cgroup_id = cgroup_id, .tgid = scope->of_processes ? tgid : 0 },
+			      *victim;
 	const char *cgroup = NULL;
-	bool is_covered;
+	uint32_t found;
 
+	memcpy(wanted.comm, comm, sizeof(wanted.comm));
+	found = hash_index_find_key(&accounts->victims_index, HASH_KEYS_BEFORE(accounts->victims, threads),
+				    &wanted);
 	*ret_position = found;
 	if (found != HASH_INDEX_NONE) {
 		victim = &accounts->victims[found];
@@ -134,22 +119,18 @@ static int find_victim(struct accounts *accounts, const struct accounts_scope *s
 			victim->is_covered = scope->covers(scope->user, comm, cgroup_id, 0, &cgroup);
 		return 0;
 	}
-	is_covered = scope->covers(scope->user, comm, cgroup_id, wanted.tgid, &cgroup);
-	if (!is_covered && accounts->victims_count >= VICTIMS_KEPT / 2)
+	wanted.is_covered = scope->covers(scope->user, comm, cgroup_id, wanted.tgid, &cgroup);
+	if (!wanted.is_covered && accounts->victims_count >= VICTIMS_KEPT / 2)
 		return 0;
 	if (accounts->victims_count >= VICTIMS_KEPT)
 		return -ENOSPC;
-	if (array_make_room(accounts->victims, accounts->victims_count, accounts->victims_room, 1U) ||
-	    hash_index_add(&accounts->victims_index, hash, accounts->victims_count))
+	if (hash_index_intern(&accounts->victims_index, HASH_KEYS_BEFORE(accounts->victims, threads),
+			      accounts->victims, accounts->victims_count, accounts->victims_room, &wanted,
+			      ret_position) < 0)
 		return -ENOMEM;
-	*ret_position = accounts->victims_count++;
-	victim = &accounts->victims[*ret_position];
-	*victim = (struct account_victim){ .cgroup_id = cgroup_id,
-					   .tgid = wanted.tgid,
-					   .is_covered = is_covered };
-	memcpy(victim->comm, comm, sizeof(victim->comm));
-	if (is_covered)
-		victim->place = make_place(cgroup);
+	if (wanted.is_covered)
+		wanted.place = make_place(cgroup);
+	accounts->victims[*ret_position] = wanted;
 	return 0;
 }
 
@@ -190,17 +171,12 @@ static int find_party(struct accounts *accounts, const struct blame_key *key,
 	uint32_t found =
 		hash_index_find_key(&accounts->parties_index, HASH_KEYS(accounts->parties, key), key);
 
-	if (found == HASH_INDEX_NONE) {
-		if (accounts->parties_count >= PARTIES_KEPT)
-			return -ENOSPC;
-		found = accounts->parties_count;
-		if (array_make_room(accounts->parties, accounts->parties_count, accounts->parties_room, 1U))
-			return -ENOMEM;
-		accounts->parties[found] = (struct account_party){ .key = *key };
-		if (hash_index_add_key(&accounts->parties_index, HASH_KEYS(accounts->parties, key), found))
-			return -ENOMEM;
-		accounts->parties_count++;
-	}
+	if (found == HASH_INDEX_NONE && accounts->parties_count >= PARTIES_KEPT)
+		return -ENOSPC;
+	if (found == HASH_INDEX_NONE &&
+	    hash_index_intern(&accounts->parties_index, HASH_KEYS(accounts->parties, key), accounts->parties,
+			      accounts->parties_count, accounts->parties_room, key, &found) < 0)
+		return -ENOMEM;
 	*ret_party = &accounts->parties[found];
 	return 0;
 }

@@ -25,10 +25,10 @@ struct account_place {
 struct account_victim {
 	char comm[ABI_COMM_BYTES];
 	uint64_t cgroup_id;
-	uint32_t tgid; /* accounts_scope.of_processes: the only one; else 0 */
-	struct account_place place;
-	bool is_covered;  /* by the capture; of others there are no sums */
+	uint32_t tgid;    /* accounts_scope.of_processes: the only one; else 0 */
 	uint32_t threads; /* at the end */
+	struct account_place place;
+	bool is_covered; /* by the capture; of others there are no sums */
 	uint64_t ns[ACCOUNTS];
 };
 

@@ -93,13 +93,14 @@ struct capture_other {
 /* At a time; the others are looked up again. */
 #define CAPTURE_OTHERS 256U
 
+/* Rows are one whose members before `thread` are the same. */
 struct capture_row {
 	uint32_t process, stack, tid;
-	char thread[ABI_COMM_BYTES];
+	uint32_t epoch; /* of the address space (abi.h); 0: not known, or of several */
+	int32_t second; /* relative to the trigger */
 	uint8_t kind, stall;
-	int32_t second;   /* relative to the trigger */
+	char thread[ABI_COMM_BYTES];
 	uint32_t samples; /* samples, or intervals that ended in that second */
-	uint32_t epoch;   /* of the address space (abi.h); 0: not known, or of several */
 	uint64_t weight_ns;
 };
 

@@ -107,21 +107,6 @@ int capture_find_process(struct capture_adding *adding, uint32_t *ret_process)
 	return add_process(adding, hash, process);
 }
 
-struct wanted_row {
-	const struct capture *capture;
-	const struct capture_row *row;
-};
-
-static bool is_row(const void *user, uint32_t position)
-{
-	const struct wanted_row *wanted = user;
-	const struct capture_row *there = &wanted->capture->rows[position], *row = wanted->row;
-
-	return there->process == row->process && there->stack == row->stack && there->tid == row->tid &&
-	       there->second == row->second && there->kind == row->kind && there->stall == row->stall &&
-	       there->epoch == row->epoch;
-}
-
 /* Whether there is room for another row of a target, or of another process. */
 static bool may_add_row(const struct capture *capture, bool of_other)
 {
@@ -133,11 +118,8 @@ static bool may_add_row(const struct capture *capture, bool of_other)
 int capture_add_row(struct capture *capture, const struct capture_row *row, uint32_t *ret_row)
 {
 	bool of_other = capture->processes[row->process].role != USAGE_TARGET;
-	struct wanted_row wanted = { capture, row };
-	uint32_t hash = hash_bytes((uint32_t[]){ row->process, row->stack, row->tid, (uint32_t)row->second,
-						 (uint32_t)row->kind << 8 | row->stall, row->epoch },
-				   6 * sizeof(uint32_t));
-	uint32_t found = hash_index_find(&capture->rows_index, hash, is_row, &wanted);
+	const struct hash_keys keys = HASH_KEYS_BEFORE(capture->rows, thread);
+	uint32_t found = hash_index_find_key(&capture->rows_index, keys, row);
 	int result;
 
 	if (found != HASH_INDEX_NONE) {
@@ -148,13 +130,11 @@ int capture_add_row(struct capture *capture, const struct capture_row *row, uint
 	}
 	if (!may_add_row(capture, of_other))
 		return -ENOSPC;
-	result = array_make_room(capture->rows, capture->rows_count, capture->rows_room, 1U);
-	if (!result)
-		result = hash_index_add(&capture->rows_index, hash, capture->rows_count);
+	result = hash_index_intern(&capture->rows_index, keys, capture->rows, capture->rows_count,
+				   capture->rows_room, row, ret_row);
 	if (result < 0)
 		return result;
-	*ret_row = capture->rows_count;
-	capture->rows[capture->rows_count++] = *row;
+	capture->rows[*ret_row] = *row;
 	capture->of_others.rows += of_other;
 	return 0;
 }

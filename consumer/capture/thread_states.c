@@ -3,8 +3,6 @@
 
 #include "common/base/array.h"
 
-#include <string.h>
-
 #define ROWS_MAX 8192U /* 600 KiB */
 #define OTHERS_ROWS_MAX 2048U
 
@@ -17,46 +15,16 @@ void thread_states_free(struct thread_states *states)
 	*states = (struct thread_states){ 0 };
 }
 
-static uint32_t hash_of(const struct thread_state *state)
-{
-	const uint64_t key[] = { (uint64_t)state->process << 32 | state->stack,
-				 (uint64_t)state->tid << 32 | (uint32_t)state->call,
-				 (uint64_t)state->state << 32 | (uint32_t)state->fd, state->lock };
-
-	return hash_bytes(key, sizeof(key));
-}
-
-struct wanted {
-	const struct thread_states *states;
-	const struct thread_state *state;
-};
-
-static bool is_wanted(const void *user, uint32_t position)
-{
-	const struct wanted *wanted = user;
-	const struct thread_state *there = &wanted->states->rows[position], *state = wanted->state;
-
-	return there->process == state->process && there->stack == state->stack && there->tid == state->tid &&
-	       there->call == state->call && there->fd == state->fd && there->lock == state->lock &&
-	       there->state == state->state && !memcmp(there->thread, state->thread, sizeof(state->thread));
-}
-
-static uint32_t find(const struct thread_states *states, const struct hash_index *index, uint32_t hash,
-		     const struct thread_state *state)
-{
-	const struct wanted wanted = { states, state };
-
-	return hash_index_find(index, hash, is_wanted, &wanted);
-}
+#define ROW_KEYS(states) HASH_KEYS_BEFORE((states)->rows, of_target)
 
 /*
  * Joins a row that was so in all looks of the second to the row of the seconds before, if that was, too; else keeps it.
  * Returns the place of the row, or HASH_INDEX_NONE if there is no room for it.
  */
-static uint32_t settle_row(struct thread_states *states, const struct thread_state *row, uint32_t hash,
-			   bool is_whole, int32_t second)
+static uint32_t settle_row(struct thread_states *states, const struct thread_state *row, bool is_whole,
+			   int32_t second)
 {
-	uint32_t at = is_whole ? find(states, &states->whole, hash, row) : HASH_INDEX_NONE;
+	uint32_t at = is_whole ? hash_index_find_key(&states->whole, ROW_KEYS(states), row) : HASH_INDEX_NONE;
 
 	if (at != HASH_INDEX_NONE) {
 		/* seconds without a look do not tell otherwise */
@@ -83,12 +51,11 @@ static void end_second(struct thread_states *states)
 	states->count = states->settled;
 	for (uint32_t i = states->settled; i < count; i++) {
 		const struct thread_state row = states->rows[i];
-		uint32_t hash = hash_of(&row), at;
 		bool is_whole = row.samples == second->looks;
+		uint32_t at = settle_row(states, &row, is_whole, second->second);
 
-		at = settle_row(states, &row, hash, is_whole, second->second);
 		if (is_whole && at != HASH_INDEX_NONE)
-			hash_index_add(&whole, hash, at);
+			hash_index_add_key(&whole, ROW_KEYS(states), at);
 	}
 	states->settled = states->count;
 	states->continuing = 0;
@@ -120,7 +87,7 @@ void thread_states_count(struct thread_states *states)
 
 int thread_states_add(struct thread_states *states, const struct thread_state *state)
 {
-	uint32_t hash = hash_of(state), found = find(states, &states->index, hash, state);
+	uint32_t found = hash_index_find_key(&states->index, ROW_KEYS(states), state);
 	bool continues;
 	int result;
 
@@ -128,19 +95,17 @@ int thread_states_add(struct thread_states *states, const struct thread_state *s
 		states->rows[found].samples++;
 		return 0;
 	}
-	continues = find(states, &states->whole, hash, state) != HASH_INDEX_NONE;
+	continues = hash_index_find_key(&states->whole, ROW_KEYS(states), state) != HASH_INDEX_NONE;
 	if (!continues && (states->count - states->continuing >= ROWS_MAX ||
 			   (!state->of_target && states->of_others >= OTHERS_ROWS_MAX)))
 		return -ENOSPC;
-	result = array_make_room(states->rows, states->count, states->room, 1U);
-	if (!result)
-		result = hash_index_add(&states->index, hash, states->count);
+	result = hash_index_intern(&states->index, ROW_KEYS(states), states->rows, states->count,
+				   states->room, state, &found);
 	if (result < 0)
 		return result;
-	states->rows[states->count] = *state;
-	states->rows[states->count].second = states->seconds[states->seconds_count - 1].second;
-	states->rows[states->count].seconds = states->rows[states->count].samples = 1;
-	states->count++;
+	states->rows[found] = *state;
+	states->rows[found].second = states->seconds[states->seconds_count - 1].second;
+	states->rows[found].seconds = states->rows[found].samples = 1;
 	states->continuing += continues;
 	states->of_others += !state->of_target;
 	return 0;

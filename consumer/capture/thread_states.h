@@ -14,12 +14,13 @@
 
 #define THREAD_STATE_NO_STACK UINT32_MAX
 
+/* Rows are one whose members before `of_target` are the same. */
 struct thread_state {
+	uint64_t lock; /* as in struct look_record, as `call` and `fd` are */
 	uint32_t process,
 		stack; /* positions in the capture's processes and stacks; the latter may be missing */
 	uint32_t tid;
-	int32_t call, fd; /* as in struct look_record */
-	uint64_t lock;
+	int32_t call, fd;
 	char thread[ABI_COMM_BYTES]; /* zeros behind the name */
 	uint8_t state;               /* THREAD_* */
 	bool of_target;

@@ -26,18 +26,20 @@ extern const char *const wake_role_names[WAKE_ROLES];
 
 #define WAKE_UNKNOWN UINT32_MAX
 
+/* Rows are one whose members before `intervals` are the same: there is no padding before it. */
 struct wake {
 	/* who waited: positions in the capture's processes and stacks */
-	uint32_t process, stack, tid;
-	char thread[ABI_COMM_BYTES];
+	uint32_t process, stack;
 	uint64_t lock; /* sample.lock */
-	uint8_t stall;
-	uint8_t role;  /* enum wake_role */
-	bool releases; /* the waker gave a futex free */
+	uint32_t tid;
+	char thread[ABI_COMM_BYTES];
 	/* who ended it, or WAKE_UNKNOWN and a tid of 0 */
 	uint32_t waker_process, waker_tid;
 	char waker[ABI_COMM_BYTES];
 	uint32_t waker_stack; /* or WAKE_UNKNOWN */
+	uint8_t stall;
+	bool releases; /* the waker gave a futex free */
+	uint16_t role; /* enum wake_role */
 	uint32_t intervals;
 	uint64_t waited_ns;
 };

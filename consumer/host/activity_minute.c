@@ -49,23 +49,12 @@ static void copy_path(struct activity_minute *minute, struct activity_cgroup *cg
 static int find_cgroup(struct activity_minute *minute, uint64_t id, struct cgroups *cgroups,
 		       uint32_t *ret_position)
 {
-	uint32_t found = hash_index_find_key(&minute->cgroups_index, HASH_KEYS(minute->cgroups, id), &id);
-	int result = 0;
+	int added = hash_index_intern(&minute->cgroups_index, HASH_KEYS(minute->cgroups, id), minute->cgroups,
+				      minute->cgroups_count, minute->cgroups_room, &id, ret_position);
 
-	if (found == HASH_INDEX_NONE) {
-		found = minute->cgroups_count;
-		result = array_make_room(minute->cgroups, found, minute->cgroups_room, 1U);
-		if (result < 0)
-			return result;
-		minute->cgroups[found] = (struct activity_cgroup){ .id = id };
-		result = hash_index_add_key(&minute->cgroups_index, HASH_KEYS(minute->cgroups, id), found);
-		if (result < 0)
-			return result;
-		minute->cgroups_count++;
-		copy_path(minute, &minute->cgroups[found], cgroups);
-	}
-	*ret_position = found;
-	return 0;
+	if (added > 0)
+		copy_path(minute, &minute->cgroups[*ret_position], cgroups);
+	return added < 0 ? added : 0;
 }
 
 /* ---- rows ---- */

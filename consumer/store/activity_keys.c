@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/activity_keys.h"
 
-#include "common/base/array.h"
 #include "common/kernel/cgroup_parts.h"
 
 #include <inttypes.h>
@@ -77,15 +76,13 @@ static int64_t hash_of(const uint8_t digest[DIGEST_BYTES])
 /* Without memory the key is not remembered. */
 static void remember(struct activity_keys *keys, const uint8_t digest[DIGEST_BYTES], int64_t key_id)
 {
-	struct remembered_key key = { .key_id = key_id };
+	uint32_t position;
 
 	if (keys->count == ACTIVITY_KEYS_REMEMBERED)
 		activity_keys_forget(keys);
-	memcpy(key.digest, digest, DIGEST_BYTES);
-	if (array_make_room(keys->keys, keys->count, keys->room, 1U) < 0)
-		return;
-	keys->keys[keys->count] = key;
-	keys->count += !hash_index_add_key(&keys->index, HASH_KEYS(keys->keys, digest), keys->count);
+	if (hash_index_intern(&keys->index, HASH_KEYS(keys->keys, digest), keys->keys, keys->count,
+			      keys->room, digest, &position) >= 0)
+		keys->keys[position].key_id = key_id;
 }
 
 /* ---- the database ---- */

@@ -105,29 +105,18 @@ static int name_place(struct naming_functions *naming, int32_t function, uint32_
 static int find_function(struct naming_functions *naming, int32_t function, uint32_t *ret_id)
 {
 	uint32_t found;
-	struct place place = { .function = function };
 	int result;
 
 	*ret_id = 0;
 	if (function == KERNEL_FRAME_UNKNOWN)
 		return 0;
-	found = hash_index_find_key(&naming->places_index, HASH_KEYS(naming->places, function), &function);
-	if (found == HASH_INDEX_NONE) {
-		found = naming->places_count;
-		result = name_place(naming, function, &place.id);
-		if (!result)
-			result = array_make_room(naming->places, found, naming->places_room, 1U);
-		if (result < 0)
-			return result;
-		naming->places[found] = place;
-		result =
-			hash_index_add_key(&naming->places_index, HASH_KEYS(naming->places, function), found);
-		if (result < 0)
-			return result;
-		naming->places_count++;
-	}
-	*ret_id = naming->places[found].id;
-	return 0;
+	result = hash_index_intern(&naming->places_index, HASH_KEYS(naming->places, function), naming->places,
+				   naming->places_count, naming->places_room, &function, &found);
+	if (result > 0)
+		result = name_place(naming, function, &naming->places[found].id);
+	if (!result)
+		*ret_id = naming->places[found].id;
+	return result;
 }
 
 static void free_naming(struct naming_functions *naming)

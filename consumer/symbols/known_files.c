@@ -71,18 +71,17 @@ const char *known_files_build_id(const struct known_files *files, const struct s
 
 void known_files_add(struct known_files *files, const struct stat *at, const char *build_id)
 {
-	struct entry entry = { .key = file_key_of(at, at->st_dev) };
+	const struct file_key key = file_key_of(at, at->st_dev);
+	uint32_t found;
 
-	if (!files || !*build_id || strlen(build_id) >= sizeof(entry.build_id) ||
+	if (!files || !*build_id || strlen(build_id) >= sizeof(files->entries->build_id) ||
 	    find_entry(files, at) != HASH_INDEX_NONE)
 		return;
-	strcpy(entry.build_id, build_id);
 	if (files->count == FILES_MAX)
 		forget_all(files);
-	if (array_make_room(files->entries, files->count, files->room, 1U))
-		return;
-	files->entries[files->count] = entry;
-	files->count += !hash_index_add_key(&files->index, HASH_KEYS(files->entries, key), files->count);
+	if (hash_index_intern(&files->index, HASH_KEYS(files->entries, key), files->entries, files->count,
+			      files->room, &key, &found) > 0)
+		strcpy(files->entries[found].build_id, build_id);
 }
 
 bool known_files_is_settled(const struct known_files *files, const struct stat *at, bool with_debug_file,

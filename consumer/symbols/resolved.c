@@ -49,13 +49,6 @@ int resolved_anonymous(struct resolved *resolved, uint32_t *ret_module)
 	return resolved_intern_module(resolved, MODULE_ANONYMOUS, ANONYMOUS_PATH, NULL, 0, ret_module);
 }
 
-static bool is_frame(const void *user, uint32_t position)
-{
-	const struct resolved_frame *const *pair = user, *there = &pair[0][position], *wanted = pair[1];
-
-	return there->module == wanted->module && there->offset == wanted->offset;
-}
-
 int resolved_add_frame(struct resolved *resolved, const struct resolved_frame *frame, uint32_t *ret_frame)
 {
 	if (array_make_room(resolved->frames, resolved->frames_count, resolved->frames_room, 1U))
@@ -67,19 +60,14 @@ int resolved_add_frame(struct resolved *resolved, const struct resolved_frame *f
 
 int resolved_intern_frame(struct resolved *resolved, uint32_t module, int64_t offset, uint32_t *ret_frame)
 {
-	struct resolved_frame wanted = { .module = module, .offset = offset, .function_offset = -1 };
-	const struct resolved_frame *pair[2] = { resolved->frames, &wanted };
-	uint32_t hash = hash_number_and_bytes(module, &offset, sizeof(offset)), found;
+	const struct resolved_frame wanted = { .offset = offset, .module = module };
+	int added = hash_index_intern(&resolved->frames_index, HASH_KEYS_BEFORE(resolved->frames, line),
+				      resolved->frames, resolved->frames_count, resolved->frames_room,
+				      &wanted, ret_frame);
 
-	found = hash_index_find(&resolved->frames_index, hash, is_frame, pair);
-	if (found != HASH_INDEX_NONE) {
-		*ret_frame = found;
-		return 0;
-	}
-	if (resolved_add_frame(resolved, &wanted, ret_frame) ||
-	    hash_index_add(&resolved->frames_index, hash, *ret_frame))
-		return -ENOMEM;
-	return 0;
+	if (added > 0)
+		resolved->frames[*ret_frame].function_offset = -1;
+	return added < 0 ? added : 0;
 }
 
 void resolved_free(struct resolved *resolved)

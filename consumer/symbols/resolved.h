@@ -45,18 +45,18 @@ struct resolved_module {
 
 /*
  * A function at an offset. Inlined functions are separate elements after all offsets; `inner` links from the
- * outermost function inwards.
+ * outermost function inwards. The real functions are found by what stands before `line`.
  */
 
 struct resolved_frame {
+	int64_t offset; /* kernel: from _text; file: in the file; otherwise the address */
 	uint32_t module;
-	int64_t offset;          /* kernel: from _text; file: in the file; otherwise the address */
+	uint32_t line;           /* 0: unknown, as `file` is */
 	char *function;          /* never NULL after resolve_capture(): module+0xoffset if unnamed */
 	int64_t function_offset; /* -1: unnamed */
 	char *file;              /* NULL: source line unknown */
-	uint32_t line;
-	uint32_t inlined; /* 0: the outermost, real function; the innermost has the highest number */
-	uint32_t inner;   /* position of the function inlined here, 0 if there is none */
+	uint32_t inlined;        /* 0: the outermost, real function; the innermost has the highest number */
+	uint32_t inner;          /* position of the function inlined here, 0 if there is none */
 };
 
 struct resolved {

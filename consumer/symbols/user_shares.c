@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/user_shares.h"
 
-#include "common/base/array.h"
-
 #include <stdlib.h>
 
 /* A user has up to 65,536 uids in a user namespace; 128 KiB for those with processes of their own suffice. */
@@ -12,14 +10,12 @@ struct user_share *user_shares_of(struct user_shares *shares, uint32_t uid)
 {
 	uint32_t found = hash_index_find_key(&shares->index, HASH_KEYS(shares->shares, uid), &uid);
 
-	if (found != HASH_INDEX_NONE)
-		return &shares->shares[found];
-	if (shares->count == USERS_MAX || array_make_room(shares->shares, shares->count, shares->room, 1U))
+	if (found == HASH_INDEX_NONE &&
+	    (shares->count == USERS_MAX ||
+	     hash_index_intern(&shares->index, HASH_KEYS(shares->shares, uid), shares->shares, shares->count,
+			       shares->room, &uid, &found) < 0))
 		return &shares->rest;
-	shares->shares[shares->count] = (struct user_share){ .uid = uid };
-	if (hash_index_add_key(&shares->index, HASH_KEYS(shares->shares, uid), shares->count))
-		return &shares->rest;
-	return &shares->shares[shares->count++];
+	return &shares->shares[found];
 }
 
 void user_shares_clear(struct user_shares *shares)

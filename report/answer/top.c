@@ -14,6 +14,7 @@
 
 /* ---- samples by function ---- */
 
+/* Of one name and module: what stands before `samples` is the key. */
 struct function {
 	uint32_t name; /* text; PROFILE_NONE: all unresolved addresses of the module */
 	uint32_t module;
@@ -25,7 +26,7 @@ struct function {
 struct functions {
 	const struct profile *profile;
 	struct function *functions;
-	uint32_t count;
+	uint32_t count, room;
 	uint32_t *of_frame;
 	int64_t all_samples;
 	struct hash_index index;
@@ -40,19 +41,6 @@ static void functions_free(struct functions *functions)
 
 #define _cleanup_functions_ _cleanup_(functions_free)
 
-struct wanted_function {
-	const struct functions *functions;
-	uint32_t name, module;
-};
-
-static bool is_function(const void *user, uint32_t position)
-{
-	const struct wanted_function *wanted = user;
-	const struct function *there = &wanted->functions->functions[position];
-
-	return there->name == wanted->name && there->module == wanted->module;
-}
-
 /* Finds the functions of all frames. With `merge`, all unresolved addresses of a module are one. */
 static int find_functions(struct functions *functions, bool merge)
 {
@@ -60,21 +48,15 @@ static int find_functions(struct functions *functions, bool merge)
 
 	for (uint32_t i = 0; i < profile->frames_count; i++) {
 		const struct profile_frame *frame = &profile->frames[i];
-		struct wanted_function wanted = { functions,
-						  merge && !frame->is_resolved ? PROFILE_NONE
-									       : frame->function,
-						  frame->module };
-		uint32_t hash = hash_number_and_bytes((uint64_t)wanted.name << 32 | wanted.module, NULL, 0);
-		uint32_t found = hash_index_find(&functions->index, hash, is_function, &wanted);
+		const struct function function = {
+			.name = merge && !frame->is_resolved ? PROFILE_NONE : frame->function,
+			.module = frame->module,
+		};
 
-		if (found == HASH_INDEX_NONE) {
-			if (hash_index_add(&functions->index, hash, functions->count))
-				return -ENOMEM;
-			found = functions->count++;
-			functions->functions[found] =
-				(struct function){ .name = wanted.name, .module = wanted.module };
-		}
-		functions->of_frame[i] = found;
+		if (hash_index_intern(&functions->index, HASH_KEYS_BEFORE(functions->functions, samples),
+				      functions->functions, functions->count, functions->room, &function,
+				      &functions->of_frame[i]) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -196,11 +178,11 @@ static int count_samples(struct functions *functions)
 /* Finds and counts the functions; those without samples on CPU are removed. */
 static int functions_of(const struct profile *profile, bool merge, struct functions *ret_functions)
 {
-	struct functions functions = { .profile = profile };
+	struct functions functions = { .profile = profile, .room = profile->frames_count + 1 };
 	uint32_t kept = 0;
 	int result = -ENOMEM;
 
-	functions.functions = calloc(profile->frames_count + 1UL, sizeof(*functions.functions));
+	functions.functions = calloc(functions.room, sizeof(*functions.functions));
 	functions.of_frame = calloc(profile->frames_count + 1UL, sizeof(*functions.of_frame));
 	if (functions.functions && functions.of_frame)
 		result = find_functions(&functions, merge);
@@ -279,11 +261,7 @@ int top_functions(const struct profile *profile, bool by_total, int64_t limit, s
 				value_percent(function->samples, functions.all_samples),
 				value_percent(function->total_samples, functions.all_samples) });
 	}
-	if (result < 0)
-		rows_free(&rows);
-	else
-		*ret_rows = rows;
-	return result;
+	return rows_finish(result, &rows, ret_rows);
 }
 
 /* The name of all unresolved addresses of a module; NULL without memory. */
@@ -337,11 +315,7 @@ int top_leaders(struct profile *profile, enum top_by by, int64_t limit, struct r
 				result = add_leader(profile, &functions, &functions.functions[i], by_total,
 						    &rows);
 	}
-	if (result < 0)
-		rows_free(&rows);
-	else
-		*ret_rows = rows;
-	return result;
+	return rows_finish(result, &rows, ret_rows);
 }
 
 /* SAMPLES is what the list is sorted by. */

@@ -167,19 +167,6 @@ static int choose_baselines(struct database *database, struct diff_samples *samp
 
 /* ---- functions ---- */
 
-struct wanted_function {
-	const struct diff_samples *samples;
-	const struct diff_function *function;
-};
-
-static bool is_function(const void *user, uint32_t position)
-{
-	const struct wanted_function *wanted = user;
-	const struct diff_function *there = &wanted->samples->functions[position];
-
-	return there->name == wanted->function->name && there->module == wanted->function->module;
-}
-
 /* Addresses without a name are one function of their file: they are others in each build. */
 static int intern_function(struct diff_samples *samples, const struct profile *profile,
 			   const struct profile_frame *frame, uint32_t *ret_function)
@@ -187,7 +174,6 @@ static int intern_function(struct diff_samples *samples, const struct profile *p
 	const struct profile_module *module = &profile->modules[frame->module];
 	const char *slash = strrchr(module->path, '/');
 	struct diff_function function = { .is_kernel = module->is_kernel, .is_resolved = frame->is_resolved };
-	uint32_t hash, found;
 	int result = profile_intern(
 		&samples->texts, frame->is_resolved ? profile_text(profile, frame->function) : "[unresolved]",
 		&function.name);
@@ -197,34 +183,15 @@ static int intern_function(struct diff_samples *samples, const struct profile *p
 					&function.module);
 	if (result < 0)
 		return result;
-	hash = hash_number_and_bytes((uint64_t)function.name << 32 | function.module, NULL, 0);
-	found = hash_index_find(&samples->functions_index, hash, is_function,
-				&(struct wanted_function){ samples, &function });
-	if (found == HASH_INDEX_NONE) {
-		if (array_make_room(samples->functions, samples->functions_count, samples->functions_room,
-				    1U) ||
-		    hash_index_add(&samples->functions_index, hash, samples->functions_count))
-			return -ENOMEM;
-		found = samples->functions_count++;
-		samples->functions[found] = function;
-	}
-	*ret_function = found;
-	return 0;
+	result = hash_index_intern(&samples->functions_index, HASH_KEYS_BEFORE(samples->functions, is_kernel),
+				   samples->functions, samples->functions_count, samples->functions_room,
+				   &function, ret_function);
+	if (result > 0)
+		samples->functions[*ret_function] = function;
+	return result < 0 ? result : 0;
 }
 
 /* ---- stacks ---- */
-
-struct wanted_hash {
-	const struct diff_samples *samples;
-	const uint8_t *hash;
-};
-
-static bool is_hash(const void *user, uint32_t position)
-{
-	const struct wanted_hash *wanted = user;
-
-	return !memcmp(wanted->samples->stacks[position].hash, wanted->hash, DIFF_HASH_BYTES);
-}
 
 /* Appends the functions of a stack to `path`. */
 static int add_path(struct diff_samples *samples, const struct profile *profile,
@@ -258,11 +225,9 @@ static int intern_stack(struct diff_samples *samples, const struct profile *prof
 			const struct profile_stack *stack, const uint32_t *functions, const uint8_t *digest,
 			uint32_t *ret_stack)
 {
-	static const uint8_t none[DIFF_HASH_BYTES];
-	uint32_t key = hash_bytes(digest ? digest : none, DIFF_HASH_BYTES);
-	uint32_t found = digest ? hash_index_find(&samples->hashes_index, key, is_hash,
-						  &(struct wanted_hash){ samples, digest })
-				: HASH_INDEX_NONE;
+	uint32_t found =
+		digest ? hash_index_find_key(&samples->hashes_index, HASH_KEYS(samples->stacks, hash), digest)
+		       : HASH_INDEX_NONE;
 	struct diff_stack added = { .has_hash = digest != NULL };
 	int result = add_path(samples, profile, stack, functions, &added);
 
@@ -283,13 +248,13 @@ static int intern_stack(struct diff_samples *samples, const struct profile *prof
 	}
 	if (array_make_room(samples->stacks, samples->stacks_count, samples->stacks_room, 1U))
 		return -ENOMEM;
-	if (digest) {
+	if (digest)
 		memcpy(added.hash, digest, DIFF_HASH_BYTES);
-		if (hash_index_add(&samples->hashes_index, key, samples->stacks_count))
-			return -ENOMEM;
-	}
-	*ret_stack = samples->stacks_count;
-	samples->stacks[samples->stacks_count++] = added;
+	samples->stacks[samples->stacks_count] = added;
+	if (digest && hash_index_add_key(&samples->hashes_index, HASH_KEYS(samples->stacks, hash),
+					 samples->stacks_count))
+		return -ENOMEM;
+	*ret_stack = samples->stacks_count++;
 	return 0;
 }
 

@@ -50,7 +50,7 @@ struct diff_capture {
 };
 
 struct diff_function {
-	uint32_t name, module; /* texts; the module's without its directory */
+	uint32_t name, module; /* texts, the key; the module's without its directory */
 	bool is_kernel, is_resolved;
 };
 

@@ -24,13 +24,6 @@ struct frame_id {
 	int64_t was, id;
 };
 
-static bool is_frame(const void *user, uint32_t position)
-{
-	const struct frame_ids *ids = user;
-
-	return ids->ids[position].was == ids->ids[ids->count].was;
-}
-
 static void forget_frame_ids(struct frame_ids *ids)
 {
 	free(ids->ids);
@@ -42,16 +35,10 @@ static void forget_frame_ids(struct frame_ids *ids)
 static int translate_frame(struct stack_transfer *transfer, int64_t *frame)
 {
 	struct frame_ids *ids = &transfer->frame_ids;
-	uint32_t hash = hash_bytes(frame, sizeof(*frame)), found;
+	uint32_t found = hash_index_find_key(&ids->index, HASH_KEYS(ids->ids, was), frame);
 	sqlite3_int64 id = 0;
 	int result;
 
-	if (ids->count == FRAME_IDS_MAX)
-		forget_frame_ids(ids);
-	if (array_make_room(ids->ids, ids->count, ids->room, 1U))
-		return -ENOMEM;
-	ids->ids[ids->count].was = *frame;
-	found = hash_index_find(&ids->index, hash, is_frame, ids);
 	if (found != HASH_INDEX_NONE) {
 		*frame = ids->ids[found].id;
 		return 0;
@@ -64,12 +51,14 @@ static int translate_frame(struct stack_transfer *transfer, int64_t *frame)
 			 *frame);
 		return -EUCLEAN;
 	}
-	ids->ids[ids->count].id = id;
-	result = hash_index_add(&ids->index, hash, ids->count);
-	if (!result)
-		ids->count++;
-	*frame = id;
-	return result;
+	if (ids->count == FRAME_IDS_MAX)
+		forget_frame_ids(ids);
+	result = hash_index_intern(&ids->index, HASH_KEYS(ids->ids, was), ids->ids, ids->count, ids->room,
+				   frame, &found);
+	if (result < 0)
+		return result;
+	*frame = ids->ids[found].id = id;
+	return 0;
 }
 
 /* ---- paths ---- */

@@ -2,7 +2,6 @@
 /* Reads a profile from a database that may be hostile: samples, threads, processes; then their stacks. */
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
-#include "report/model/id_index.h"
 #include "report/model/profile.h"
 #include "report/model/profile_load_stacks.h"
 #include "report/model/profile_row.h"
@@ -15,76 +14,40 @@ struct loading {
 	struct database *database;
 	struct profile *profile;
 	uint32_t samples_room, threads_room, processes_room, stacks_room;
-	struct id_index process_ids, stack_ids;
-	struct hash_index threads_index;
+	struct hash_index processes_index, threads_index, stacks_index;
 	bool has_times; /* the query of samples has a role and times */
 };
-
-struct wanted_thread {
-	const struct profile *profile;
-	const struct profile_thread *thread;
-};
-
-static bool is_thread(const void *user, uint32_t position)
-{
-	const struct wanted_thread *wanted = user;
-	const struct profile_thread *there = &wanted->profile->threads[position], *thread = wanted->thread;
-
-	return there->process == thread->process && there->tid == thread->tid && there->name == thread->name;
-}
 
 static int intern_process(struct loading *loading, int64_t process_id, uint32_t *ret_process)
 {
 	struct profile *profile = loading->profile;
-	uint32_t found = id_index_find(&loading->process_ids, process_id);
+	int added = hash_index_intern(&loading->processes_index, HASH_KEYS(profile->processes, process_id),
+				      profile->processes, profile->processes_count, loading->processes_room,
+				      &process_id, ret_process);
 
-	if (found == HASH_INDEX_NONE) {
-		if (array_make_room(profile->processes, profile->processes_count, loading->processes_room,
-				    1U) ||
-		    id_index_add(&loading->process_ids, process_id))
-			return -ENOMEM;
-		profile->processes[profile->processes_count] =
-			(struct profile_process){ .process_id = process_id };
-		found = profile->processes_count++;
-	}
-	*ret_process = found;
-	return 0;
+	return added < 0 ? added : 0;
 }
 
 static int intern_thread(struct loading *loading, const struct profile_thread *thread, uint32_t *ret_thread)
 {
 	struct profile *profile = loading->profile;
-	uint32_t hash = hash_number_and_bytes((uint64_t)thread->process << 32 | thread->name, &thread->tid,
-					      sizeof(thread->tid));
-	uint32_t found = hash_index_find(&loading->threads_index, hash, is_thread,
-					 &(struct wanted_thread){ profile, thread });
+	int added = hash_index_intern(&loading->threads_index, HASH_ELEMENTS(profile->threads),
+				      profile->threads, profile->threads_count, loading->threads_room, thread,
+				      ret_thread);
 
-	if (found == HASH_INDEX_NONE) {
-		if (array_make_room(profile->threads, profile->threads_count, loading->threads_room, 1U) ||
-		    hash_index_add(&loading->threads_index, hash, profile->threads_count))
-			return -ENOMEM;
-		profile->threads[profile->threads_count] = *thread;
-		found = profile->threads_count++;
-	}
-	*ret_thread = found;
-	return 0;
+	return added < 0 ? added : 0;
 }
 
 static int intern_stack(struct loading *loading, int64_t stack_id, uint32_t *ret_stack)
 {
 	struct profile *profile = loading->profile;
-	uint32_t found = id_index_find(&loading->stack_ids, stack_id);
+	int added = hash_index_intern(&loading->stacks_index, HASH_KEYS(profile->stacks, stack_id),
+				      profile->stacks, profile->stacks_count, loading->stacks_room, &stack_id,
+				      ret_stack);
 
-	if (found == HASH_INDEX_NONE) {
-		if (array_make_room(profile->stacks, profile->stacks_count, loading->stacks_room, 1U) ||
-		    id_index_add(&loading->stack_ids, stack_id))
-			return -ENOMEM;
-		profile->stacks[profile->stacks_count] =
-			(struct profile_stack){ .stack_id = stack_id, .node = PROFILE_NONE };
-		found = profile->stacks_count++;
-	}
-	*ret_stack = found;
-	return 0;
+	if (added > 0)
+		profile->stacks[*ret_stack].node = PROFILE_NONE;
+	return added < 0 ? added : 0;
 }
 
 /* A row has no more times than samples. */
@@ -239,9 +202,9 @@ int profile_load(struct database *database, int64_t capture_id, enum profile_of 
 	struct loading loading = { .database = database, .profile = &profile };
 	int result = load_all(&loading, capture_id, of);
 
-	id_index_free(&loading.process_ids);
-	id_index_free(&loading.stack_ids);
+	hash_index_free(&loading.processes_index);
 	hash_index_free(&loading.threads_index);
+	hash_index_free(&loading.stacks_index);
 	if (!result && database->failed)
 		result = -EIO;
 	if (result < 0) {

@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What rows have in common that are added up. */
+/* What rows have in common that are added up. Sums of stacks are found by what stands before `at`. */
 struct sum {
-	uint32_t at;   /* position of a text, a process or a stack */
-	uint32_t path; /* of a stack */
-	uint32_t comm;
+	uint32_t path, comm; /* of a stack */
+	uint32_t at;         /* position of a text, a process or a stack */
 	bool is_used, truncated;
 	int64_t number;
 	int64_t samples, weight_ns;
@@ -43,16 +42,6 @@ static int64_t whole_of(const struct sum *sums, uint32_t count, bool by_weight)
 	for (uint32_t i = 0; i < count; i++)
 		whole = add_saturated(whole, by_weight ? sums[i].weight_ns : sums[i].samples);
 	return whole;
-}
-
-/* Moves the rows to *ret_rows if `result` is 0, and frees them otherwise. */
-static int finish_rows(int result, struct rows *rows, struct rows *ret_rows)
-{
-	if (result < 0)
-		rows_free(rows);
-	else
-		*ret_rows = *rows;
-	return result;
 }
 
 /* ---- stalls ---- */
@@ -92,7 +81,7 @@ int sums_of_stalls(const struct profile *profile, struct rows *ret_rows)
 							   value_number(sums[i].weight_ns),
 							   value_number(sums[i].samples),
 							   value_percent(sums[i].weight_ns, whole) });
-	return finish_rows(result, &rows, ret_rows);
+	return rows_finish(result, &rows, ret_rows);
 }
 
 bool sums_stalls_on(const char *stall, const char *resource)
@@ -171,7 +160,7 @@ int sums_of_processes(const struct profile *profile, uint32_t limit, struct rows
 				value_number(sums[i].samples), value_percent(sums[i].samples, whole),
 				value_number(sums[i].weight_ns) });
 	}
-	return finish_rows(result, &rows, ret_rows);
+	return rows_finish(result, &rows, ret_rows);
 }
 
 /* ---- seconds ---- */
@@ -208,7 +197,7 @@ int sums_of_seconds(const struct profile *profile, struct rows *ret_rows)
 			rows_add(&rows, (struct value[]){ value_number(sum.number), value_number(sum.samples),
 							  value_number(sum.weight_ns) });
 	}
-	return finish_rows(result, &rows, ret_rows);
+	return rows_finish(result, &rows, ret_rows);
 }
 
 /* ---- stacks ---- */
@@ -232,35 +221,13 @@ static void paths_free(struct paths *paths)
 
 #define _cleanup_paths_ _cleanup_(paths_free)
 
-struct wanted_path {
-	const struct paths *paths;
-	struct path path;
-};
-
-static bool is_path(const void *user, uint32_t position)
-{
-	const struct wanted_path *wanted = user;
-	const struct path *there = &wanted->paths->paths[position];
-
-	return there->parent == wanted->path.parent && there->function == wanted->path.function;
-}
-
-/* Goes one function down. */
+/* Goes one function down. Returns -ENOMEM, or at least 0. */
 static int follow_path(struct paths *paths, uint32_t function, uint32_t *path)
 {
-	struct wanted_path wanted = { paths, { *path, function } };
-	uint32_t hash = hash_number_and_bytes((uint64_t)*path << 32 | function, NULL, 0);
-	uint32_t found = hash_index_find(&paths->index, hash, is_path, &wanted);
+	const struct path wanted = { *path, function };
 
-	if (found == HASH_INDEX_NONE) {
-		if (array_make_room(paths->paths, paths->count, paths->room, 1U) ||
-		    hash_index_add(&paths->index, hash, paths->count))
-			return -ENOMEM;
-		paths->paths[paths->count] = wanted.path;
-		found = paths->count++;
-	}
-	*path = found;
-	return 0;
+	return hash_index_intern(&paths->index, HASH_ELEMENTS(paths->paths), paths->paths, paths->count,
+				 paths->room, &wanted, path);
 }
 
 static int find_paths(const struct profile *profile, struct paths *paths)
@@ -275,7 +242,7 @@ static int find_paths(const struct profile *profile, struct paths *paths)
 		const struct profile_node *node = &profile->nodes[i];
 		uint32_t path = node->parent == PROFILE_NONE ? 0 : paths->of_node[node->parent];
 
-		for (uint32_t j = node->first; j < node->first + node->count && !result; j++)
+		for (uint32_t j = node->first; j < node->first + node->count && result >= 0; j++)
 			result = follow_path(paths, profile->frames[profile->path_frames[j]].function, &path);
 		if (result < 0)
 			return result;
@@ -298,41 +265,21 @@ static void stack_sums_free(struct stack_sums *sums)
 
 #define _cleanup_stack_sums_ _cleanup_(stack_sums_free)
 
-struct wanted_sum {
-	const struct stack_sums *sums;
-	uint32_t path, comm;
-};
-
-static bool is_sum(const void *user, uint32_t position)
-{
-	const struct wanted_sum *wanted = user;
-	const struct sum *there = &wanted->sums->sums[position];
-
-	return there->path == wanted->path && there->comm == wanted->comm;
-}
-
 static int add_to_stack(const struct profile *profile, const struct paths *paths, struct stack_sums *sums,
 			const struct profile_sample *sample)
 {
 	const struct profile_stack *stack = &profile->stacks[sample->stack];
-	struct wanted_sum wanted = { sums, stack->node == PROFILE_NONE ? 0 : paths->of_node[stack->node],
-				     profile_process_of(profile, sample)->comm };
-	uint32_t hash = hash_number_and_bytes((uint64_t)wanted.path << 32 | wanted.comm, NULL, 0);
-	uint32_t found = hash_index_find(&sums->index, hash, is_sum, &wanted);
+	const struct sum wanted = { .path = stack->node == PROFILE_NONE ? 0 : paths->of_node[stack->node],
+				    .comm = profile_process_of(profile, sample)->comm };
+	uint32_t position;
+	int added = hash_index_intern(&sums->index, HASH_KEYS_BEFORE(sums->sums, at), sums->sums, sums->count,
+				      sums->room, &wanted, &position);
 	struct sum *sum;
 
-	if (found == HASH_INDEX_NONE) {
-		if (array_make_room(sums->sums, sums->count, sums->room, 1U) ||
-		    hash_index_add(&sums->index, hash, sums->count))
-			return -ENOMEM;
-		found = sums->count++;
-		sums->sums[found] = (struct sum){ .at = sample->stack,
-						  .number = stack->stack_id,
-						  .path = wanted.path,
-						  .comm = wanted.comm };
-	}
-	sum = &sums->sums[found];
-	if (stack->stack_id < sum->number) {
+	if (added < 0)
+		return added;
+	sum = &sums->sums[position];
+	if (added || stack->stack_id < sum->number) {
 		sum->at = sample->stack;
 		sum->number = stack->stack_id;
 	}
@@ -438,5 +385,5 @@ int sums_of_stacks(const struct profile *profile, const char *resource, uint32_t
 			profile, &sums.sums[i],
 			value_percent(resource ? sums.sums[i].weight_ns : sums.sums[i].samples, whole),
 			&rows);
-	return finish_rows(result, &rows, ret_rows);
+	return rows_finish(result, &rows, ret_rows);
 }

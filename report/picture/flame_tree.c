@@ -82,45 +82,16 @@ static enum flame_kind kind_of(const struct profile_module *module, const struct
 
 /* ---- nodes ---- */
 
-struct wanted_node {
-	const struct flame_tree *tree;
-	struct flame_node node;
-};
-
-static bool is_node(const void *user, uint32_t position)
-{
-	const struct wanted_node *wanted = user;
-	const struct flame_node *there = &wanted->tree->nodes[position];
-
-	return there->parent == wanted->node.parent && there->frame == wanted->node.frame;
-}
-
-static int add_node(struct flame_tree *tree, const struct flame_node *node)
-{
-	if (tree->nodes_count == NODES_MOST)
-		return -E2BIG;
-	if (array_make_room(tree->nodes, tree->nodes_count, tree->nodes_room, 1U))
-		return -ENOMEM;
-	tree->nodes[tree->nodes_count++] = *node;
-	return 0;
-}
-
 /* Goes from *node to the child with this frame, which is made if there is none. */
 static int descend(struct flame_tree *tree, uint32_t frame, uint32_t *node)
 {
-	struct wanted_node wanted = { tree, { *node, frame } };
-	uint32_t hash = hash_number_and_bytes((uint64_t)*node << 32 | frame, NULL, 0);
-	uint32_t found = hash_index_find(&tree->nodes_index, hash, is_node, &wanted);
-	int result = 0;
+	const struct flame_node wanted = { *node, frame };
+	int added = hash_index_intern(&tree->nodes_index, HASH_ELEMENTS(tree->nodes), tree->nodes,
+				      tree->nodes_count, tree->nodes_room, &wanted, node);
 
-	if (found == HASH_INDEX_NONE) {
-		found = tree->nodes_count;
-		result = add_node(tree, &wanted.node);
-		if (!result)
-			result = hash_index_add(&tree->nodes_index, hash, found);
-	}
-	*node = found;
-	return result;
+	if (added > 0 && tree->nodes_count > NODES_MOST)
+		return -E2BIG;
+	return added < 0 ? added : 0;
 }
 
 /* ---- stacks ---- */
@@ -151,19 +122,6 @@ static void adding_free(struct adding *adding)
 }
 
 #define _cleanup_adding_ _cleanup_(adding_free)
-
-struct wanted_pair {
-	const struct adding *adding;
-	uint32_t stack, comm;
-};
-
-static bool is_pair(const void *user, uint32_t position)
-{
-	const struct wanted_pair *wanted = user;
-	const struct pair *there = &wanted->adding->pairs[position];
-
-	return there->stack == wanted->stack && there->comm == wanted->comm;
-}
 
 static int descend_to(struct flame_tree *tree, const char *function, enum flame_kind kind, uint32_t *node)
 {
@@ -220,26 +178,17 @@ static int add_stack(struct adding *adding, const struct pair *pair, uint32_t *r
 static int leaf_of(struct adding *adding, const struct profile_sample *sample, uint32_t *ret_leaf)
 {
 	const struct profile_process *process = profile_process_of(adding->profile, sample);
-	struct wanted_pair wanted = { adding, sample->stack,
-				      process->is_known ? process->comm : PROFILE_NONE };
-	uint32_t hash = hash_number_and_bytes((uint64_t)wanted.stack << 32 | wanted.comm, NULL, 0);
-	uint32_t found = hash_index_find(&adding->pairs_index, hash, is_pair, &wanted);
-	struct pair pair = { wanted.stack, wanted.comm, 0 };
-	int result;
+	const struct pair pair = { sample->stack, process->is_known ? process->comm : PROFILE_NONE, 0 };
+	uint32_t position;
+	int result = hash_index_intern(&adding->pairs_index, HASH_KEYS_BEFORE(adding->pairs, leaf),
+				       adding->pairs, adding->pairs_count, adding->pairs_room, &pair,
+				       &position);
 
-	if (found != HASH_INDEX_NONE) {
-		*ret_leaf = adding->pairs[found].leaf;
-		return 0;
-	}
-	result = add_stack(adding, &pair, &pair.leaf);
-	if (result < 0)
-		return result;
-	if (array_make_room(adding->pairs, adding->pairs_count, adding->pairs_room, 1U) ||
-	    hash_index_add(&adding->pairs_index, hash, adding->pairs_count))
-		return -ENOMEM;
-	adding->pairs[adding->pairs_count++] = pair;
-	*ret_leaf = pair.leaf;
-	return 0;
+	if (result > 0)
+		result = add_stack(adding, &pair, &adding->pairs[position].leaf);
+	if (!result)
+		*ret_leaf = adding->pairs[position].leaf;
+	return result;
 }
 
 int flame_tree_add(struct flame_tree *tree, const struct profile *profile, uint32_t **ret_leaves)
@@ -247,6 +196,7 @@ int flame_tree_add(struct flame_tree *tree, const struct profile *profile, uint3
 	_cleanup_adding_ struct adding adding = { .tree = tree, .profile = profile };
 	size_t frames_bytes = (profile->frames_count + 1UL) * sizeof(*adding.of_frame);
 	_cleanup_free_ uint32_t *leaves = calloc(profile->samples_count + 1UL, sizeof(*leaves));
+	uint32_t root = 0;
 	int result = 0;
 
 	adding.of_frame = malloc(frames_bytes);
@@ -254,7 +204,7 @@ int flame_tree_add(struct flame_tree *tree, const struct profile *profile, uint3
 		return -ENOMEM;
 	memset(adding.of_frame, 0xff, frames_bytes);
 	if (!tree->nodes_count)
-		result = add_node(tree, &(struct flame_node){ 0, PROFILE_NONE });
+		result = descend(tree, PROFILE_NONE, &root); /* its own parent */
 	for (uint32_t i = 0; i < profile->samples_count && !result; i++)
 		result = leaf_of(&adding, &profile->samples[i], &leaves[i]);
 	if (!result)
