@@ -124,12 +124,12 @@ static int run_bound(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *re
 	return result;
 }
 
-int sql_run(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number, const char *types, ...)
+/* Binds the values and runs the statement. */
+static int run_values(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number, const char *types,
+		      va_list values)
 {
-	va_list values;
 	int column = 1, result = 0;
 
-	va_start(values, types);
 	for (; *types && !result; types++, column++) {
 		if (*types == 'i') {
 			sqlite3_bind_int64(statement, column, va_arg(values, int64_t));
@@ -142,8 +142,18 @@ int sql_run(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number,
 					  SQLITE_STATIC);
 		}
 	}
-	va_end(values);
 	return run_bound(sql, statement, ret_number, result);
+}
+
+int sql_run(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number, const char *types, ...)
+{
+	va_list values;
+	int result;
+
+	va_start(values, types);
+	result = run_values(sql, statement, ret_number, types, values);
+	va_end(values);
+	return result;
 }
 
 /* ---- rows by the names of their columns ---- */
@@ -216,13 +226,16 @@ int sql_update(struct sql *sql, sqlite3_stmt **statement, const char *table, con
 	return run_bound(sql, *statement, NULL, bind_columns(*statement, columns));
 }
 
-int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text)
+int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text, const char *types, ...)
 {
 	sqlite3_stmt *statement;
+	va_list values;
 	int result = sql_prepare(sql, &statement, text);
 
+	va_start(values, types);
 	if (!result)
-		result = sql_run(sql, statement, ret_number, "");
+		result = run_values(sql, statement, ret_number, types, values);
+	va_end(values);
 	sqlite3_finalize(statement);
 	return result;
 }
@@ -261,7 +274,7 @@ int sql_execute_all(struct sql *sql, const struct sql_texts *texts)
 	int result = 0;
 
 	for (uint32_t i = 0; i < texts->count && !result; i++)
-		result = sql_run_once(sql, NULL, texts->texts[i]);
+		result = sql_run_once(sql, NULL, texts->texts[i], "");
 	return result;
 }
 

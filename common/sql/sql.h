@@ -46,7 +46,8 @@ int sql_prepare_format(struct sql *sql, sqlite3_stmt **ret_statement, const char
  * size_t. All text is escaped by escape_name().
  */
 int sql_run(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number, const char *types, ...);
-int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text);
+/* The same with a statement that is made for it. */
+int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text, const char *types, ...);
 
 /* A column of a row, with its value. SQL_COLUMNS() makes a list of these. */
 struct sql_column {

@@ -33,19 +33,17 @@
 int incidents_find(struct sql *sql, int64_t run_id, int64_t number, int64_t began_at, const char *resource,
 		   int64_t *ret_incident_id)
 {
-	sqlite3_stmt *find = NULL, *add = NULL;
+	sqlite3_stmt *add = NULL;
 	sqlite3_int64 incident_id = 0;
-	int result =
-		sql_prepare(sql, &find, "SELECT incident_id FROM incident WHERE run_id = ? AND number = ?");
+	int result = sql_run_once(sql, &incident_id,
+				  "SELECT incident_id FROM incident WHERE run_id = ? AND number = ?", "ii",
+				  run_id, number);
 
-	if (!result)
-		result = sql_run(sql, find, &incident_id, "ii", run_id, number);
 	if (!result && !incident_id)
 		result = sql_insert(sql, &add, "incident", NULL, &incident_id,
 				    SQL_COLUMNS(SQL_NUMBER(run_id, run_id), SQL_NUMBER(number, number),
 						SQL_NUMBER(captures, 0), SQL_NUMBER(began_at, began_at),
 						SQL_TEXT(resource, resource)));
-	sqlite3_finalize(find);
 	sqlite3_finalize(add);
 	if (!result)
 		*ret_incident_id = incident_id;

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define OPERATIONS_BETWEEN_LOOKS 10000 /* of SQLite's virtual machine, well below a millisecond */
@@ -146,7 +145,7 @@ int migrate_database(struct sql *sql, const struct schema *schema, migrate_pause
 
 	if (result < 0)
 		return result;
-	result = sql_run_once(sql, &version, "PRAGMA user_version");
+	result = sql_run_once(sql, &version, "PRAGMA user_version", "");
 	sqlite3_progress_handler(sql->db, OPERATIONS_BETWEEN_LOOKS, look, &looking);
 	if (!result && version >= SCHEMA_OLDEST && version < schema->version)
 		result = migrate_in_transaction(sql, schema);

@@ -99,23 +99,19 @@ static int remove_chosen(struct sql *sql, const char *choose, int64_t number,
 {
 	struct retention_removed removed = { 0 };
 	sqlite3_int64 captures = 0, oldest = 0, newest = 0;
-	sqlite3_stmt *statement = NULL;
 	int result = sql_execute(sql, begin_sql);
 
 	if (!result)
-		result = sql_prepare(sql, &statement, choose);
+		result = sql_run_once(sql, NULL, choose, "i", number);
 	if (!result)
-		result = sql_run(sql, statement, NULL, "i", number);
-	sqlite3_finalize(statement);
-	if (!result)
-		result = sql_run_once(sql, &captures, "SELECT count(*) FROM evicted");
+		result = sql_run_once(sql, &captures, "SELECT count(*) FROM evicted", "");
 	if (!result && captures) {
 		const char *const steps[] = { choose_frames_sql, retention_frames_sql, delete_counters_sql,
 					      retention_unused_sql };
 
-		result = sql_run_once(sql, &oldest, "SELECT min(capture_id) FROM evicted");
+		result = sql_run_once(sql, &oldest, "SELECT min(capture_id) FROM evicted", "");
 		if (!result)
-			result = sql_run_once(sql, &newest, "SELECT max(capture_id) FROM evicted");
+			result = sql_run_once(sql, &newest, "SELECT max(capture_id) FROM evicted", "");
 		if (!result)
 			result = sql_execute(sql, note_nodes_sql);
 		if (!result)
@@ -215,7 +211,7 @@ int retention_oldest(struct sql *sql, enum retention_of of, int64_t *ret_trigger
 			"SELECT ifnull(min(triggered_at), 0x7fffffffffffffff) FROM " ENDED OF_BASELINES
 	};
 	sqlite3_int64 at = INT64_MAX;
-	int result = sql_run_once(sql, &at, find[of]);
+	int result = sql_run_once(sql, &at, find[of], "");
 
 	if (!result)
 		*ret_triggered_at = at;

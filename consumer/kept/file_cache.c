@@ -210,13 +210,14 @@ static int read_file(struct file_cache *cache)
 	if (!result)
 		result = sql_run_once(&cache->sql, &same,
 				      "SELECT count(*) FROM made_by WHERE version = '" BOURDON_VERSION
-				      " " CONTENT_VERSION "'");
+				      " " CONTENT_VERSION "'",
+				      "");
 	if (!result)
-		result = sql_run_once(&cache->sql, &others, "SELECT count(*) FROM made_by");
+		result = sql_run_once(&cache->sql, &others, "SELECT count(*) FROM made_by", "");
 	if (!result && !others)
 		result = sql_run_once(&cache->sql, NULL,
-				      "INSERT INTO made_by VALUES('" BOURDON_VERSION " " CONTENT_VERSION
-				      "')");
+				      "INSERT INTO made_by VALUES('" BOURDON_VERSION " " CONTENT_VERSION "')",
+				      "");
 	else if (!result && (same != 1 || others != 1))
 		return -ESTALE;
 	if (!result)

@@ -6,7 +6,7 @@
 int activity_retention_bytes(struct sql *sql, uint64_t *ret_bytes)
 {
 	sqlite3_int64 bytes = 0;
-	int result = sql_run_once(sql, &bytes, "SELECT ifnull(sum(bytes), 0) FROM activity_minute");
+	int result = sql_run_once(sql, &bytes, "SELECT ifnull(sum(bytes), 0) FROM activity_minute", "");
 
 	if (!result)
 		*ret_bytes = (uint64_t)bytes;
@@ -21,17 +21,13 @@ static const char delete_sql[] =
 /* `choose` fills the table `old_minute`; its parameter is a number. */
 static int remove_chosen(struct sql *sql, const char *choose, int64_t number, uint32_t *ret_minutes)
 {
-	sqlite3_stmt *statement = NULL;
 	sqlite3_int64 minutes = 0;
 	int result = sql_execute(sql, "CREATE TEMP TABLE old_minute(minute_id INTEGER PRIMARY KEY)");
 
 	if (!result)
-		result = sql_prepare(sql, &statement, choose);
+		result = sql_run_once(sql, NULL, choose, "i", number);
 	if (!result)
-		result = sql_run(sql, statement, NULL, "i", number);
-	sqlite3_finalize(statement);
-	if (!result)
-		result = sql_run_once(sql, &minutes, "SELECT count(*) FROM old_minute");
+		result = sql_run_once(sql, &minutes, "SELECT count(*) FROM old_minute", "");
 	if (!result && minutes)
 		result = sql_execute(sql, delete_sql);
 	if (!result)
@@ -71,7 +67,7 @@ int activity_retention_oldest(struct sql *sql, int64_t *ret_at)
 {
 	sqlite3_int64 at = INT64_MAX;
 	int result =
-		sql_run_once(sql, &at, "SELECT ifnull(min(at), 0x7fffffffffffffff) FROM activity_minute");
+		sql_run_once(sql, &at, "SELECT ifnull(min(at), 0x7fffffffffffffff) FROM activity_minute", "");
 
 	if (!result)
 		*ret_at = at;

@@ -58,7 +58,7 @@ static int check_identity(struct store *store)
 {
 	sqlite3_int64 tables = 0, application = 0, version = 0;
 	char sql[256];
-	int result = sql_run_once(&store->sql, &tables, "SELECT count(*) FROM sqlite_schema");
+	int result = sql_run_once(&store->sql, &tables, "SELECT count(*) FROM sqlite_schema", "");
 
 	if (!result && !tables) {
 		/*
@@ -76,9 +76,9 @@ static int check_identity(struct store *store)
 		return result;
 	}
 	if (!result)
-		result = sql_run_once(&store->sql, &application, "PRAGMA application_id");
+		result = sql_run_once(&store->sql, &application, "PRAGMA application_id", "");
 	if (!result)
-		result = sql_run_once(&store->sql, &version, "PRAGMA user_version");
+		result = sql_run_once(&store->sql, &version, "PRAGMA user_version", "");
 	if (!result && application != SCHEMA_APPLICATION_ID) {
 		snprintf(store->sql.error, sizeof(store->sql.error), "it is another program's database");
 		return -EUCLEAN;
@@ -141,7 +141,7 @@ static int open_database(struct store *store, const char *path)
 	if (!result)
 		result = check_identity(store);
 	if (!result)
-		result = sql_run_once(&store->sql, &mode, "PRAGMA journal_mode = WAL");
+		result = sql_run_once(&store->sql, &mode, "PRAGMA journal_mode = WAL", "");
 	if (!result && !store->is_outdated)
 		result = prepare_database(store);
 	return result;
@@ -243,11 +243,11 @@ void store_close(struct store *store)
 int store_next_ids(struct store *store, struct rule_ids *ret_ids)
 {
 	sqlite3_int64 rule_id = 0, pattern_id = 0;
-	int result = sql_run_once(&store->sql, &rule_id, "SELECT ifnull(max(rule_id), 0) + 1 FROM rule");
+	int result = sql_run_once(&store->sql, &rule_id, "SELECT ifnull(max(rule_id), 0) + 1 FROM rule", "");
 
 	if (!result)
 		result = sql_run_once(&store->sql, &pattern_id,
-				      "SELECT ifnull(max(pattern_id), 0) + 1 FROM rule");
+				      "SELECT ifnull(max(pattern_id), 0) + 1 FROM rule", "");
 	if (!result && (rule_id > INT32_MAX || pattern_id > INT32_MAX)) {
 		snprintf(store->sql.error, sizeof(store->sql.error), "its rule ids are exhausted");
 		return -EUCLEAN;
@@ -305,13 +305,9 @@ int store_add_rules(struct store *store, const struct rule_set *rules, uint32_t 
 
 int store_end_run(struct store *store)
 {
-	sqlite3_stmt *statement;
-	int result = sql_prepare(&store->sql, &statement, "UPDATE run SET ended_at = ? WHERE run_id = ?");
+	int result = sql_run_once(&store->sql, NULL, "UPDATE run SET ended_at = ? WHERE run_id = ?", "ii",
+				  clock_wall_now_ns(store->clock), (int64_t)store->run_id);
 
-	if (!result)
-		result = sql_run(&store->sql, statement, NULL, "ii", clock_wall_now_ns(store->clock),
-				 (int64_t)store->run_id);
-	sqlite3_finalize(statement);
 	if (!result)
 		store_room_trim_log(&store->room);
 	return result;
@@ -353,16 +349,13 @@ int store_begin_capture(struct store *store, const struct capture_trigger *trigg
 
 int store_give_up_capture(struct store *store, int64_t capture_id)
 {
-	sqlite3_stmt *statement;
 	int result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 
 	if (result < 0)
 		return result;
-	result = sql_prepare(&store->sql, &statement,
-			     "UPDATE capture SET state = 'interrupted' WHERE capture_id = ?");
-	if (!result)
-		result = sql_run(&store->sql, statement, NULL, "i", capture_id);
-	sqlite3_finalize(statement);
+	result = sql_run_once(&store->sql, NULL,
+			      "UPDATE capture SET state = 'interrupted' WHERE capture_id = ?", "i",
+			      capture_id);
 	if (!result)
 		result = incidents_settle(&store->sql, capture_id);
 	return sql_finish(&store->sql, result);

@@ -149,8 +149,8 @@ bool store_room_eviction_helps(struct store_room *room)
 	sqlite3_int64 pages = 0, most = 0;
 	struct statvfs at;
 
-	if (sql_run_once(room->sql, &pages, "PRAGMA page_count") ||
-	    sql_run_once(room->sql, &most, "PRAGMA max_page_count"))
+	if (sql_run_once(room->sql, &pages, "PRAGMA page_count", "") ||
+	    sql_run_once(room->sql, &most, "PRAGMA max_page_count", ""))
 		return false;
 	if (pages >= most / 8 * 7)
 		return true;
@@ -182,7 +182,8 @@ int store_room_shrink(struct store_room *room)
 	do {
 		result = sql_run_once(room->sql, &used,
 				      "SELECT page_count - freelist_count FROM pragma_page_count, "
-				      "pragma_freelist_count");
+				      "pragma_freelist_count",
+				      "");
 		if (!result && used <= most)
 			break;
 		if (!result)
@@ -199,7 +200,8 @@ static int baseline_bytes(struct store_room *room, uint64_t *ret_bytes)
 	sqlite3_int64 rows = 0;
 	int result = sql_run_once(room->sql, &rows,
 				  "SELECT count(*) FROM capture c CROSS JOIN sample_row s USING(capture_id) "
-				  "WHERE c.trigger_mode = 'baseline'");
+				  "WHERE c.trigger_mode = 'baseline'",
+				  "");
 
 	*ret_bytes = (uint64_t)rows * BASELINE_ROW_BYTES;
 	return result;

@@ -96,31 +96,22 @@ static char *attachments_text(const struct manifest *manifest)
  */
 static int find_database(struct sql *sql, const char *machine, sqlite3_int64 *ret_database_id)
 {
-	sqlite3_stmt *claim = NULL, *find = NULL, *add = NULL;
-	int result = sql_prepare(
-		sql, &find,
-		"SELECT database_id FROM database WHERE machine IS ? ORDER BY database_id LIMIT 1");
+	int result = sql_run_once(
+		sql, NULL,
+		"UPDATE database SET machine = ? WHERE machine IS NULL AND (SELECT count(*) FROM database) = 1",
+		"t", machine);
 
-	if (!result)
-		result =
-			sql_prepare(sql, &add,
-				    "INSERT INTO database(id, machine) VALUES(lower(hex(randomblob(16))), ?) "
-				    "RETURNING database_id");
-	if (!result)
-		result = sql_prepare(
-			sql, &claim,
-			"UPDATE database SET machine = ? WHERE machine IS NULL AND (SELECT count(*) FROM "
-			"database) = 1");
 	*ret_database_id = 0;
 	if (!result)
-		result = sql_run(sql, claim, NULL, "t", machine);
-	if (!result)
-		result = sql_run(sql, find, ret_database_id, "t", machine);
+		result = sql_run_once(
+			sql, ret_database_id,
+			"SELECT database_id FROM database WHERE machine IS ? ORDER BY database_id LIMIT 1",
+			"t", machine);
 	if (!result && !*ret_database_id)
-		result = sql_run(sql, add, ret_database_id, "t", machine);
-	sqlite3_finalize(claim);
-	sqlite3_finalize(find);
-	sqlite3_finalize(add);
+		result = sql_run_once(
+			sql, ret_database_id,
+			"INSERT INTO database(id, machine) VALUES(lower(hex(randomblob(16))), ?) RETURNING database_id",
+			"t", machine);
 	return result;
 }
 

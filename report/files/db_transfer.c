@@ -13,7 +13,6 @@
 #include "report/files/extend_stacks.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <string.h>
 
 struct table_of_capture {
@@ -250,14 +249,11 @@ static const char find_named[] =
 /* Chooses one capture by its id. */
 static int choose_capture(struct transfer *transfer, const char *path, int64_t id)
 {
-	sqlite3_stmt *statement;
 	sqlite3_int64 is_recording = -1;
-	int result = sql_prepare(transfer->rows.sql, &statement,
-				 "SELECT state = 'recording' FROM given.capture WHERE capture_id = ?");
+	int result = sql_run_once(transfer->rows.sql, &is_recording,
+				  "SELECT state = 'recording' FROM given.capture WHERE capture_id = ?", "i",
+				  id);
 
-	if (!result)
-		result = sql_run(transfer->rows.sql, statement, &is_recording, "i", id);
-	sqlite3_finalize(statement);
 	if (result < 0)
 		return result;
 	if (is_recording) {
@@ -271,12 +267,8 @@ static int choose_capture(struct transfer *transfer, const char *path, int64_t i
 				  id);
 		return -EINVAL;
 	}
-	result = sql_prepare(transfer->rows.sql, &statement,
-			     "INSERT OR IGNORE INTO chosen(capture_id) VALUES(?)");
-	if (!result)
-		result = sql_run(transfer->rows.sql, statement, NULL, "i", id);
-	sqlite3_finalize(statement);
-	return result;
+	return sql_run_once(transfer->rows.sql, NULL, "INSERT OR IGNORE INTO chosen(capture_id) VALUES(?)",
+			    "i", id);
 }
 
 /* ---- the source ---- */
@@ -319,7 +311,7 @@ static int attach(struct transfer *transfer, const char *path)
 static int check_version(struct transfer *transfer)
 {
 	sqlite3_int64 version = 0;
-	int result = sql_run_once(transfer->rows.sql, &version, "PRAGMA given.user_version");
+	int result = sql_run_once(transfer->rows.sql, &version, "PRAGMA given.user_version", "");
 
 	if (!result && version != SCHEMA_VERSION) {
 		snprintf(transfer->rows.sql->error, sizeof(transfer->rows.sql->error),
@@ -454,11 +446,11 @@ static int transfer_captures(struct transfer *transfer, int64_t *ret_count)
 static int count_others(struct transfer *transfer, struct transferred *counts)
 {
 	sqlite3_int64 all = 0, recording = 0;
-	int result = sql_run_once(transfer->rows.sql, &all, "SELECT count(*) FROM given.capture");
+	int result = sql_run_once(transfer->rows.sql, &all, "SELECT count(*) FROM given.capture", "");
 
 	if (!result)
 		result = sql_run_once(transfer->rows.sql, &recording,
-				      "SELECT count(*) FROM given.capture WHERE state = 'recording'");
+				      "SELECT count(*) FROM given.capture WHERE state = 'recording'", "");
 	counts->recording = recording;
 	counts->known = all - recording - counts->added;
 	return result;

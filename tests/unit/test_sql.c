@@ -37,7 +37,8 @@ static void expect(const char *expression)
 	sqlite3_int64 holds = 0;
 
 	ck_assert_int_gt(asprintf(&query, "SELECT %s", expression), 0);
-	ck_assert_msg(!sql_run_once(&sql, &holds, query) && holds == 1, "not %s: %s", expression, sql.error);
+	ck_assert_msg(!sql_run_once(&sql, &holds, query, "") && holds == 1, "not %s: %s", expression,
+		      sql.error);
 }
 
 START_TEST(a_row_has_the_listed_columns)

@@ -55,7 +55,7 @@ static int64_t number_of(struct tree_fixture *fixture, const char *text)
 {
 	sqlite3_int64 number = -1;
 
-	ck_assert_msg(!sql_run_once(&fixture->sql, &number, text), "%s: %s", text, fixture->sql.error);
+	ck_assert_msg(!sql_run_once(&fixture->sql, &number, text, ""), "%s: %s", text, fixture->sql.error);
 	return number;
 }
 
