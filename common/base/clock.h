@@ -24,12 +24,6 @@ static inline uint64_t clock_monotonic_ns(void)
 	return clock_read_ns(CLOCK_MONOTONIC);
 }
 
-/* The clock of a process's start: CLOCK_MONOTONIC and the time that the machine was suspended. */
-static inline uint64_t clock_boottime_ns(void)
-{
-	return clock_read_ns(CLOCK_BOOTTIME);
-}
-
 /* Unix time. */
 static inline int64_t clock_wall_ns(void)
 {

@@ -126,6 +126,11 @@ void hash_index_remove(struct hash_index *index, uint32_t hash, uint32_t positio
 	index->count--;
 }
 
+void hash_index_remove_key(struct hash_index *index, struct hash_keys keys, uint32_t position)
+{
+	hash_index_remove(index, hash_bytes(key_at(keys, position), keys.key_bytes), position);
+}
+
 void hash_index_free(struct hash_index *index)
 {
 	free(index->slots);

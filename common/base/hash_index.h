@@ -75,6 +75,9 @@ int hash_index_add_key(struct hash_index *index, struct hash_keys keys, uint32_t
 int hash_index_append(struct hash_index *index, struct hash_keys keys, void *array, uint32_t *count,
 		      const void *key);
 
+/* Removes the element at this position, whose key is as it was when it was added. */
+void hash_index_remove_key(struct hash_index *index, struct hash_keys keys, uint32_t position);
+
 /* Returns the position of the element with this hash that `equal` returns true for, or HASH_INDEX_NONE. */
 uint32_t hash_index_find(const struct hash_index *index, uint32_t hash, hash_equal equal, const void *user);
 

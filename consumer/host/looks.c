@@ -12,7 +12,8 @@
 
 struct look_place {
 	uint32_t tid, tgid;
-	uint64_t started_ns, lock;
+	uint64_t started_ns; /* up to here the key */
+	uint64_t lock;
 	int32_t call, fd;
 	uint32_t first; /* as in struct look */
 	uint16_t depth;
@@ -35,32 +36,22 @@ void looks_forget(struct looks *looks, struct control *control)
 	__atomic_add_fetch(&control->looks_series, 1, __ATOMIC_RELAXED);
 }
 
-struct wanted {
-	const struct look_places *before;
-	const struct look_record *record;
-};
-
-static bool is_wanted(const void *user, uint32_t position)
+static struct look_place place_of(const struct look_record *record)
 {
-	const struct wanted *wanted = user;
-	const struct look_place *there = &wanted->before->places[position];
-	const struct look_record *record = wanted->record;
-
-	return there->tid == record->tid && there->tgid == record->tgid &&
-	       there->started_ns == record->started_ns;
-}
-
-static uint32_t hash_of(const struct look_record *record)
-{
-	return hash_bytes(&record->tid, sizeof(record->tid));
+	return (struct look_place){ .tid = record->tid,
+				    .tgid = record->tgid,
+				    .started_ns = record->started_ns,
+				    .lock = record->lock,
+				    .call = record->call,
+				    .fd = record->fd,
+				    .depth = record->depth };
 }
 
 /* Completes the record of a thread that is where it was. Returns false if it is not among those before. */
 static bool complete(const struct look_places *before, struct look_record *record, const int32_t **ret_frames)
 {
-	const struct wanted wanted = { before, record };
-	uint32_t found = hash_index_find(&before->index, hash_of(record), is_wanted, &wanted);
-	const struct look_place *place;
+	const struct look_place wanted = place_of(record), *place;
+	uint32_t found = hash_index_find_key(&before->index, HASH_KEYS_BEFORE(before->places, lock), &wanted);
 
 	if (found == HASH_INDEX_NONE)
 		return false;
@@ -100,6 +91,7 @@ static int find_frames(struct look_frames *kept, const int32_t *frames, uint32_t
 static int keep(struct look_set *set, const struct look_record *record, const int32_t *frames)
 {
 	int result = set->count >= (is_calm(record) ? CALM_MAX : THREADS_MAX) ? -ENOSPC : 0;
+	const struct look_place place = place_of(record);
 	struct look look = { .record = *record };
 
 	if (!result)
@@ -107,7 +99,9 @@ static int keep(struct look_set *set, const struct look_record *record, const in
 	if (!result)
 		result = find_frames(&set->frames, frames, record->depth, &look.first);
 	if (!result)
-		result = hash_index_add(&set->index, hash_of(record), set->count);
+		/* the index becomes that of the places */
+		result = hash_index_add(&set->index, hash_bytes(&place, offsetof(struct look_place, lock)),
+					set->count);
 	if (!result)
 		set->looks[set->count++] = look;
 	return result;
@@ -165,16 +159,8 @@ static int remember(struct look_places *before, struct look_set *last)
 	if (result < 0)
 		return result;
 	for (uint32_t i = 0; i < last->count; i++) {
-		const struct look_record *record = &last->looks[i].record;
-
-		before->places[i] = (struct look_place){ .tid = record->tid,
-							 .tgid = record->tgid,
-							 .started_ns = record->started_ns,
-							 .lock = record->lock,
-							 .call = record->call,
-							 .fd = record->fd,
-							 .first = last->looks[i].first,
-							 .depth = record->depth };
+		before->places[i] = place_of(&last->looks[i].record);
+		before->places[i].first = last->looks[i].first;
 	}
 	hash_index_free(&before->index);
 	before->index = last->index;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/host/targets.h"
 
-#include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "consumer/host/fair_share.h"
 
@@ -16,9 +15,11 @@ struct gone {
 	uint32_t uid, position;
 };
 
+#define KEYS(targets) HASH_KEYS_BEFORE((targets)->processes, pattern_id)
+
 static uint32_t find(const struct targets *targets, uint32_t tgid, uint64_t started_ns)
 {
-	return process_index_find(&targets->index, PROCESS_ARRAY(targets->processes), tgid, started_ns);
+	return hash_index_find_key(&targets->index, KEYS(targets), &(struct process_key){ started_ns, tgid });
 }
 
 void targets_init(struct targets *targets)
@@ -31,7 +32,7 @@ void targets_free(struct targets *targets)
 	for (uint32_t i = 0; i < targets->count; i++)
 		free(targets->processes[i].earlier);
 	free(targets->processes);
-	process_index_clear(&targets->index);
+	hash_index_free(&targets->index);
 	targets_init(targets);
 }
 
@@ -83,13 +84,12 @@ int targets_put(struct targets *targets, const struct target_process *process)
 	}
 	if (targets->count == PROCESSES_MAX)
 		return -ENOSPC;
-	if (array_make_room(targets->processes, targets->count, targets->room, 1U))
-		return -ENOMEM;
-	result = process_index_add(&targets->index, process->tgid, process->started_ns, targets->count);
+	result = hash_index_intern(&targets->index, KEYS(targets), targets->processes, targets->count,
+				   targets->room, process, &found);
 	if (result < 0)
 		return result;
-	targets->processes[targets->count] = *process;
-	targets->processes[targets->count++].earlier = NULL;
+	targets->processes[found] = *process;
+	targets->processes[found].earlier = NULL;
 	targets->live++;
 	return 0;
 }
@@ -137,7 +137,7 @@ void targets_forget(struct targets *targets, uint64_t before_ns)
 			i++;
 			continue;
 		}
-		process_index_remove(&targets->index, process->tgid, process->started_ns, i);
+		hash_index_remove_key(&targets->index, KEYS(targets), i);
 		free(process->earlier);
 		last = &targets->processes[--targets->count];
 		if (process == last)
@@ -146,9 +146,9 @@ void targets_forget(struct targets *targets, uint64_t before_ns)
 		 * the last process fills the gap and is indexed there; removing its old entry first makes
 		 * room in the index
 		 */
-		process_index_remove(&targets->index, last->tgid, last->started_ns, targets->count);
+		hash_index_remove_key(&targets->index, KEYS(targets), targets->count);
 		*process = *last;
-		process_index_add(&targets->index, process->tgid, process->started_ns, i);
+		hash_index_add_key(&targets->index, KEYS(targets), i);
 	}
 }
 

@@ -11,7 +11,7 @@
 #define BOURDON_CONSUMER_HOST_TARGETS_H
 
 #include "common/abi/abi.h"
-#include "common/base/process_index.h"
+#include "common/base/process_key.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,9 +26,9 @@ struct target_program {
 #define TARGET_EARLIER 4U
 
 struct target_process {
-	uint32_t tgid;
-	uint32_t pattern_id;
 	uint64_t started_ns;
+	uint32_t tgid; /* up to here the key */
+	uint32_t pattern_id;
 	uint64_t cgroup_id;
 	uint32_t uid;
 	uint32_t program;          /* sample.program of what it runs */
@@ -45,7 +45,7 @@ struct target_process {
 struct targets {
 	struct target_process *processes;
 	uint32_t count, room, live;
-	struct process_index index;
+	struct hash_index index;
 };
 
 void targets_init(struct targets *targets);

@@ -17,7 +17,7 @@ void usage_init(struct usage *usage)
 void usage_free(struct usage *usage)
 {
 	free(usage->processes);
-	process_index_clear(&usage->index);
+	hash_index_free(&usage->index);
 	ended_free(&usage->short_lived);
 	interrupts_free(&usage->interrupts);
 	kills_free(&usage->kills);
@@ -25,9 +25,11 @@ void usage_free(struct usage *usage)
 	usage_init(usage);
 }
 
+#define KEYS(usage) HASH_KEYS_BEFORE((usage)->processes, uid)
+
 static uint32_t find(const struct usage *usage, uint32_t tgid, uint64_t started_ns)
 {
-	return process_index_find(&usage->index, PROCESS_ARRAY(usage->processes), tgid, started_ns);
+	return hash_index_find_key(&usage->index, KEYS(usage), &(struct process_key){ started_ns, tgid });
 }
 
 void usage_walk_begin(struct usage *usage, uint64_t began_ns)
@@ -62,17 +64,12 @@ static void raise_to(uint64_t *sum, uint64_t told)
  */
 static struct usage_process *meet(struct usage *usage, uint32_t tgid, uint64_t started_ns)
 {
-	uint32_t position = find(usage, tgid, started_ns);
 	struct usage_process *process;
+	uint32_t position;
 
-	if (position == HASH_INDEX_NONE) {
-		position = usage->count;
-		if (array_make_room(usage->processes, usage->count, usage->room, 1U) ||
-		    process_index_add(&usage->index, tgid, started_ns, position))
-			return NULL;
-		usage->processes[usage->count++] =
-			(struct usage_process){ .tgid = tgid, .started_ns = started_ns };
-	}
+	if (hash_index_intern(&usage->index, KEYS(usage), usage->processes, usage->count, usage->room,
+			      &((struct process_key){ started_ns, tgid }), &position) < 0)
+		return NULL;
 	process = &usage->processes[position];
 	if (process->is_final) {
 		process->walk = usage->walk;
@@ -189,15 +186,10 @@ void usage_sweep(struct usage *usage)
 	if (kept == usage->count)
 		return;
 	usage->count = kept;
-	process_index_clear(&usage->index);
-	for (uint32_t i = 0; i < kept; i++) {
-		const struct usage_process *process = &usage->processes[i];
-
-		/*
-		 * without memory the process is not indexed: the next walk adds it again and drops this entry
-		 */
-		(void)process_index_add(&usage->index, process->tgid, process->started_ns, i);
-	}
+	hash_index_free(&usage->index);
+	for (uint32_t i = 0; i < kept; i++)
+		/* without memory the process is not indexed: the next walk adds it again and drops this entry */
+		(void)hash_index_add_key(&usage->index, KEYS(usage), i);
 }
 
 void usage_walk_end(struct usage *usage, uint64_t now_ns, uint32_t since)
@@ -265,10 +257,9 @@ int usage_copy(const struct usage *usage, struct usage *ret_copy)
 
 		if (usage->walk - process->walk > 1) /* the last walk may have failed */
 			continue;
-		result = process_index_add(&ret_copy->index, process->tgid, process->started_ns,
-					   ret_copy->count);
-		if (!result)
-			ret_copy->processes[ret_copy->count++] = *process;
+		ret_copy->processes[ret_copy->count] = *process;
+		result = hash_index_add_key(&ret_copy->index, KEYS(ret_copy), ret_copy->count);
+		ret_copy->count += !result;
 	}
 	return result;
 }
@@ -308,7 +299,7 @@ struct usage_sums usage_since(const struct usage *before, const struct usage_pro
 
 const struct usage_process *usage_find(const struct usage *usage, uint32_t tgid, uint64_t started_ns)
 {
-	uint32_t found = process_index_find(&usage->index, PROCESS_ARRAY(usage->processes), tgid, started_ns);
+	uint32_t found = find(usage, tgid, started_ns);
 
 	return found == HASH_INDEX_NONE ? NULL : &usage->processes[found];
 }

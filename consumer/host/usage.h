@@ -7,7 +7,7 @@
 #define BOURDON_CONSUMER_HOST_USAGE_H
 
 #include "common/abi/abi.h"
-#include "common/base/process_index.h"
+#include "common/base/process_key.h"
 #include "common/kernel/cpu_times.h"
 #include "common/kernel/disk_bytes.h"
 #include "consumer/host/ended.h"
@@ -28,10 +28,10 @@ struct usage_sums {
 };
 
 struct usage_process {
-	uint32_t tgid;
-	uint32_t uid;
-	uint32_t program;    /* sample.program */
 	uint64_t started_ns; /* since boot */
+	uint32_t tgid;       /* up to here the key */
+	uint32_t uid;
+	uint32_t program; /* sample.program */
 	uint64_t cgroup_id;
 	char comm[ABI_COMM_BYTES]; /* of the group leader */
 	struct usage_sums sums;
@@ -47,7 +47,7 @@ struct usage {
 	struct usage_process *processes;
 	uint32_t count, room;
 	uint32_t ended; /* of `count`: the last walk did not meet them */
-	struct process_index index;
+	struct hash_index index;
 	uint32_t walk;
 	uint64_t began_ns;  /* begin of the last walk, CLOCK_BOOTTIME */
 	uint64_t walked_ns; /* end of the last walk, CLOCK_MONOTONIC */

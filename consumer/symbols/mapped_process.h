@@ -11,8 +11,8 @@
 
 /* A process with all mappings it was seen to have. */
 struct mapped_process {
-	uint32_t tgid;
 	uint64_t started_ns;
+	uint32_t tgid; /* up to here the key */
 	uint32_t uid;
 	uint32_t program; /* sample.program of what it ran when it was listed last */
 	char comm[ABI_COMM_BYTES];

@@ -2,7 +2,7 @@
 #include "consumer/symbols/mappings.h"
 
 #include "common/base/array.h"
-#include "common/base/process_index.h"
+#include "common/base/process_key.h"
 #include "consumer/symbols/file_table.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ struct scan {
 struct mappings {
 	struct mapped_process *processes;
 	uint32_t count, room;
-	struct process_index by_process;
+	struct hash_index by_process;
 	struct file_table files;
 	struct mapping_room space;
 	struct scan scans[MAPPINGS_KINDS], *current;
@@ -39,27 +39,31 @@ struct mappings {
 
 /* ---- processes ---- */
 
+#define KEYS(mappings) HASH_KEYS_BEFORE((mappings)->processes, uid)
+
 static struct mapped_process *find_process(const struct mappings *mappings, uint32_t tgid,
 					   uint64_t started_ns)
 {
-	uint32_t found = process_index_find(&mappings->by_process, PROCESS_ARRAY(mappings->processes), tgid,
-					    started_ns);
+	uint32_t found = hash_index_find_key(&mappings->by_process, KEYS(mappings),
+					     &(struct process_key){ started_ns, tgid });
 
 	return found == HASH_INDEX_NONE ? NULL : &mappings->processes[found];
 }
 
 static struct mapped_process *add_process(struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
 {
-	struct mapped_process process = { .tgid = tgid, .started_ns = started_ns, .exe_slice = UINT32_MAX };
+	struct mapped_process *process;
+	uint32_t position;
 
 	if (mappings->count == PROCESSES_MAX ||
-	    array_make_room(mappings->processes, mappings->count, mappings->room, 1U) ||
-	    process_index_add(&mappings->by_process, tgid, started_ns, mappings->count))
+	    hash_index_intern(&mappings->by_process, KEYS(mappings), mappings->processes, mappings->count,
+			      mappings->room, &((struct process_key){ started_ns, tgid }), &position) < 0)
 		return NULL;
-	process.mappings = calloc(MAPPINGS_FIRST, sizeof(*process.mappings));
-	process.room = process.mappings ? MAPPINGS_FIRST : 0;
-	mappings->processes[mappings->count] = process;
-	return &mappings->processes[mappings->count++];
+	process = &mappings->processes[position];
+	process->exe_slice = UINT32_MAX;
+	process->mappings = calloc(MAPPINGS_FIRST, sizeof(*process->mappings));
+	process->room = process->mappings ? MAPPINGS_FIRST : 0;
+	return process;
 }
 
 /* ---- the iterator ---- */
@@ -80,7 +84,7 @@ void mappings_free(struct mappings *mappings)
 	for (uint32_t i = 0; i < mappings->count; i++)
 		mapped_process_free(&mappings->processes[i]);
 	free(mappings->processes);
-	process_index_clear(&mappings->by_process);
+	hash_index_free(&mappings->by_process);
 	file_table_free(&mappings->files);
 	mapping_room_clear(&mappings->space);
 	free(mappings);
@@ -428,16 +432,19 @@ void mappings_forget(struct mappings *mappings, unsigned int age)
 {
 	uint32_t kept = 0;
 
-	process_index_clear(&mappings->by_process);
+	hash_index_free(&mappings->by_process);
 	for (uint32_t i = 0; i < mappings->count; i++) {
 		struct mapped_process *process = &mappings->processes[i];
 
-		if (mappings->age - process->seen >= age ||
-		    process_index_add(&mappings->by_process, process->tgid, process->started_ns, kept)) {
+		if (mappings->age - process->seen >= age) {
 			mapped_process_free(process);
 			continue;
 		}
-		mappings->processes[kept++] = *process;
+		mappings->processes[kept] = *process;
+		if (hash_index_add_key(&mappings->by_process, KEYS(mappings), kept))
+			mapped_process_free(process);
+		else
+			kept++;
 	}
 	mappings->count = kept;
 	count_again(mappings);

@@ -4,7 +4,7 @@
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
-#include "common/base/process_index.h"
+#include "common/base/process_key.h"
 #include "common/symbolizer/spawner.h"
 #include "consumer/symbols/user_shares.h"
 #include "consumer/unwind/unwind_layouts.h"
@@ -23,10 +23,10 @@
 enum share { SHARE_PLACES, SHARE_NS };
 
 struct process {
-	uint32_t tgid;
 	uint64_t started_ns;
-	struct unwind_layout *layout; /* NULL: no room for it */
+	uint32_t tgid; /* up to here the key */
 	unsigned int pass;
+	struct unwind_layout *layout; /* NULL: no room for it */
 	bool is_bystander;
 };
 
@@ -45,26 +45,25 @@ struct unwind_tables {
 	struct unwind_layouts *layouts;
 	struct process *processes;
 	uint32_t processes_count, processes_room;
-	struct process_index processes_index;
+	struct hash_index processes_index;
 	uint64_t begun_ns; /* when the first table was built, or all of them were last rebuilt */
 };
 
 /* ---- processes ---- */
 
+#define KEYS(tables) HASH_KEYS_BEFORE((tables)->processes, pass)
+
 static struct process *find_or_add(struct unwind_tables *tables, uint32_t tgid, uint64_t started_ns)
 {
-	uint32_t found = process_index_find(&tables->processes_index, PROCESS_ARRAY(tables->processes), tgid,
-					    started_ns);
+	const struct process_key key = { started_ns, tgid };
+	uint32_t found = hash_index_find_key(&tables->processes_index, KEYS(tables), &key);
 
-	if (found != HASH_INDEX_NONE)
-		return &tables->processes[found];
-	if (tables->processes_count == PROCESSES_MAX ||
-	    array_make_room(tables->processes, tables->processes_count, tables->processes_room, 1U) ||
-	    process_index_add(&tables->processes_index, tgid, started_ns, tables->processes_count))
+	if (found == HASH_INDEX_NONE &&
+	    (tables->processes_count == PROCESSES_MAX ||
+	     hash_index_intern(&tables->processes_index, KEYS(tables), tables->processes,
+			       tables->processes_count, tables->processes_room, &key, &found) < 0))
 		return NULL;
-	tables->processes[tables->processes_count] =
-		(struct process){ .tgid = tgid, .started_ns = started_ns };
-	return &tables->processes[tables->processes_count++];
+	return &tables->processes[found];
 }
 
 /* Code that HotSpot compiled is in a mapping without a table. */
@@ -225,22 +224,23 @@ static void forget_gone(struct unwind_tables *tables, const struct unwind_pass *
 
 		if (!mappings_has(pass->mappings, mapped))
 			continue;
-		found = process_index_find(&tables->processes_index, PROCESS_ARRAY(tables->processes),
-					   mapped->tgid, mapped->started_ns);
+		found = hash_index_find_key(&tables->processes_index, KEYS(tables),
+					    &(struct process_key){ mapped->started_ns, mapped->tgid });
 		if (found != HASH_INDEX_NONE)
 			tables->processes[found].pass = pass->number;
 	}
-	process_index_clear(&tables->processes_index);
+	hash_index_free(&tables->processes_index);
 	for (uint32_t i = 0; i < tables->processes_count; i++) {
-		const struct process *process = &tables->processes[i];
+		const struct process process = tables->processes[i];
 
-		if (process->pass != pass->number ||
-		    process_index_add(&tables->processes_index, process->tgid, process->started_ns, kept)) {
-			bpf_map_delete_elem(tables->kernel->map_fds[PIN_UNWIND_PROCS], &process->tgid);
-			unwind_layout_release(process->layout);
+		tables->processes[kept] = process;
+		if (process.pass == pass->number &&
+		    !hash_index_add_key(&tables->processes_index, KEYS(tables), kept)) {
+			kept++;
 			continue;
 		}
-		tables->processes[kept++] = *process;
+		bpf_map_delete_elem(tables->kernel->map_fds[PIN_UNWIND_PROCS], &process.tgid);
+		unwind_layout_release(process.layout);
 	}
 	tables->processes_count = kept;
 }
@@ -267,7 +267,7 @@ static void begin_anew(struct unwind_tables *tables, uint64_t now_ns)
 	for (uint32_t i = 0; i < tables->processes_count; i++)
 		unwind_layout_release(tables->processes[i].layout);
 	tables->processes_count = 0;
-	process_index_clear(&tables->processes_index);
+	hash_index_free(&tables->processes_index);
 	unwind_layouts_sweep(tables->layouts);
 	unwind_modules_empty(tables->modules);
 	table_failures_clear(tables->gauges->failures);
@@ -424,6 +424,6 @@ void unwind_tables_close(struct unwind_tables *tables)
 	unwind_layouts_free(tables->layouts);
 	unwind_space_free(&tables->space);
 	free(tables->processes);
-	process_index_clear(&tables->processes_index);
+	hash_index_free(&tables->processes_index);
 	free(tables);
 }

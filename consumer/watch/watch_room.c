@@ -218,36 +218,18 @@ void watch_room_tick(struct watch_room *room)
 
 /* ---- cgroups that are not watched ---- */
 
-struct wanted {
-	const struct watch_room *room;
-	uint64_t cgroup_id;
-	uint32_t rule;
-};
-
-static uint32_t hash_of(uint64_t cgroup_id, uint32_t rule)
-{
-	uint64_t key[2] = { cgroup_id, rule };
-
-	return hash_bytes(key, sizeof(key));
-}
-
-static bool is_wanted(const void *user, uint32_t position)
-{
-	const struct wanted *wanted = user;
-	const struct unwatched *unwatched = &wanted->room->unwatched[position];
-
-	return unwatched->cgroup_id == wanted->cgroup_id && unwatched->rule == wanted->rule;
-}
+/* Those of one cgroup and rule are one. */
+#define KEYS(room) HASH_KEYS_BEFORE((room)->unwatched, walk)
 
 bool watch_room_meet(struct watch_room *room, const struct rule *rule, uint64_t cgroup_id, uint32_t walk)
 {
-	struct wanted wanted = { .room = room, .cgroup_id = cgroup_id };
+	struct unwatched wanted = { .cgroup_id = cgroup_id };
 	uint32_t found;
 
 	if (!room->unwatched_count)
 		return false;
 	wanted.rule = (uint32_t)(rule - room->rules->rules);
-	found = hash_index_find(&room->index, hash_of(cgroup_id, wanted.rule), is_wanted, &wanted);
+	found = hash_index_find_key(&room->index, KEYS(room), &wanted);
 	if (found == HASH_INDEX_NONE)
 		return false;
 	room->unwatched[found].walk = walk;
@@ -267,9 +249,10 @@ void watch_room_list(struct watch_room *room, const struct rule *rule, uint64_t 
 	    array_make_room(room->unwatched, room->unwatched_count, room->unwatched_room, 1U))
 		return;
 	unwatched.rule = (uint32_t)(rule - room->rules->rules);
-	if (hash_index_add(&room->index, hash_of(cgroup_id, unwatched.rule), room->unwatched_count))
+	room->unwatched[room->unwatched_count] = unwatched;
+	if (hash_index_add_key(&room->index, KEYS(room), room->unwatched_count))
 		return;
-	room->unwatched[room->unwatched_count++] = unwatched;
+	room->unwatched_count++;
 	if (!unwatched.refused) {
 		room->has_news = true;
 		return;
@@ -286,13 +269,13 @@ void watch_room_unlist(struct watch_room *room, uint32_t position)
 
 	room->shares[unwatched->rule].refused -= unwatched->refused;
 	room->refused -= unwatched->refused;
-	hash_index_remove(&room->index, hash_of(unwatched->cgroup_id, unwatched->rule), position);
+	hash_index_remove_key(&room->index, KEYS(room), position);
 	if (unwatched == last)
 		return;
 	/* the last one is indexed at the gap; removing its old entry first makes room in the index */
-	hash_index_remove(&room->index, hash_of(last->cgroup_id, last->rule), room->unwatched_count);
+	hash_index_remove_key(&room->index, KEYS(room), room->unwatched_count);
 	*unwatched = *last;
-	hash_index_add(&room->index, hash_of(unwatched->cgroup_id, unwatched->rule), position);
+	hash_index_add_key(&room->index, KEYS(room), position);
 }
 
 void watch_room_prune(struct watch_room *room, uint32_t walk)
