@@ -3,7 +3,6 @@
 
 #include "common/base/cleanup.h"
 #include "common/kernel/cgroup_parts.h"
-#include "common/kernel/cgroup_path.h"
 
 #include <limits.h>
 #include <string.h>

@@ -7,6 +7,15 @@
 #include <limits.h>
 #include <string.h>
 
+bool cgroup_is_within(const char *path, const char *above)
+{
+	size_t bytes = strlen(above);
+
+	if (!strcmp(above, "/"))
+		return true;
+	return !strncmp(path, above, bytes) && (path[bytes] == '\0' || path[bytes] == '/');
+}
+
 static bool ends_with(const char *text, size_t bytes, const char *end)
 {
 	size_t end_bytes = strlen(end);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cgroup_parts.h finds in the path of a cgroup the names that service managers put there: units of systemd, its
- * slices, and pods of Kubernetes.
+ * cgroup_parts.h compares paths of cgroups below the mount point of cgroup2, and finds in one the names that
+ * service managers put there: units of systemd, its slices, and pods of Kubernetes.
  */
 #ifndef BOURDON_COMMON_KERNEL_CGROUP_PARTS_H
 #define BOURDON_COMMON_KERNEL_CGROUP_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Whether `path` is `above` or lies below it. */
+bool cgroup_is_within(const char *path, const char *above);
 
 /*
  * Whether `unit`, the value of a rule's key, is a name or a glob of units that have a cgroup (systemd.unit(5)).

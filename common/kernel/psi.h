@@ -10,7 +10,6 @@
 #include "common/kernel/psi_resource.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct psi_totals {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/base/cleanup.h"
 #include "common/base/optional_text.h"
-#include "common/kernel/cgroup_path.h"
+#include "common/kernel/cgroup_parts.h"
 #include "common/verdict/parties.h"
 #include "common/verdict/sums.h"
 

@@ -22,7 +22,6 @@
 #include "consumer/capture/wakes.h"
 #include "consumer/host/looks.h"
 #include "consumer/rules/rules.h"
-#include "consumer/rules/trigger_mode.h"
 
 /*
  * The reasons of the loss ledger. Counts marked "meanwhile" are those of the whole host during the capture.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/capture_scope.h"
 
-#include "common/kernel/cgroup_path.h"
+#include "common/kernel/cgroup_parts.h"
 
 #include <string.h>
 

@@ -16,6 +16,8 @@
 #define CAPTURE_MAX_NS (3600 * SECOND_NS)
 #define COOLDOWN_MAX_NS (24 * 3600 * SECOND_NS)
 
+const char *const trigger_mode_names[TRIGGER_MODES] = { "kernel", "sampled", "manual", "baseline", "kill" };
+
 enum key {
 	KEY_COMM,
 	KEY_CGROUP,

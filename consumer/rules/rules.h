@@ -25,6 +25,17 @@ struct trigger {
 	uint64_t window_us;
 };
 
+/* The ways in which a trigger is watched, and their names in status and database. */
+enum trigger_mode {
+	TRIGGER_KERNEL,   /* the kernel watches the pressure file */
+	TRIGGER_SAMPLED,  /* bourdond reads it once a second; of a capture: one of its reads fired */
+	TRIGGER_MANUAL,   /* somebody asked for the capture: there is no trigger */
+	TRIGGER_BASELINE, /* a calm rule's capture of history alone: there is no trigger */
+	TRIGGER_KILL,     /* a process of a rule with on_kill was killed for lack of memory */
+	TRIGGER_MODES
+};
+extern const char *const trigger_mode_names[TRIGGER_MODES];
+
 enum rule_watch {
 	WATCH_CGROUP, /* the cgroup of each process */
 	WATCH_SLICE,  /* the slice around it (cgroup_slice_length()) */

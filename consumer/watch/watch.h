@@ -8,7 +8,6 @@
 
 #include "consumer/process/event_source.h"
 #include "consumer/rules/rules.h"
-#include "consumer/rules/trigger_mode.h"
 #include "consumer/watch/closer.h"
 
 struct grant_call;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/answer/place.h"
 
-#include "common/kernel/cgroup_path.h"
+#include "common/kernel/cgroup_parts.h"
 #include "report/text/shell_quote.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "report/answer/remedy.h"
 
 #include "common/base/cleanup.h"
-#include "common/kernel/cgroup_path.h"
+#include "common/kernel/cgroup_parts.h"
 #include "report/answer/place.h"
 #include "report/model/database.h"
 #include "report/model/host.h"
@@ -11,7 +11,6 @@
 #include "report/text/shell_quote.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <string.h>
 
 /*

@@ -3,7 +3,7 @@
 
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
-#include "common/kernel/cgroup_path.h"
+#include "common/kernel/cgroup_parts.h"
 #include "common/system/log.h"
 #include "report/model/query.h"
 #include "report/model/sums.h"

@@ -5,7 +5,7 @@
  */
 #include "common/base/cleanup.h"
 #include "common/kernel/cgroup.h"
-#include "common/kernel/cgroup_path.h"
+#include "common/kernel/cgroup_parts.h"
 #include "common/kernel/cgroup_walk.h"
 #include "consumer/host/cgroups.h"
 #include "tests/unit/helpers.h"
