@@ -95,20 +95,26 @@ static struct account_place make_place(const char *cgroup)
 	return place;
 }
 
+/* A name as the kernel tells it, into zeros: bytes behind the NUL count for nothing. */
+static void copy_comm(char into[ABI_COMM_BYTES], const char from[ABI_COMM_BYTES])
+{
+	memcpy(into, from, strnlen(from, ABI_COMM_BYTES - 1));
+}
+
 /*
  * Those that are not covered have a place only so that they are judged once: HASH_INDEX_NONE where they have taken half of all.
- * `comm` is terminated, and zero behind that.
  */
-static int find_victim(struct accounts *accounts, const struct accounts_scope *scope,
-		       const char comm[ABI_COMM_BYTES], uint64_t cgroup_id, uint32_t tgid,
-		       uint32_t *ret_position)
+static int find_victim(struct accounts_reading *reading, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id,
+		       uint32_t tgid, uint32_t *ret_position)
 {
+	struct accounts *accounts = reading->accounts;
+	const struct accounts_scope *scope = reading->scope;
 	struct account_victim wanted = { .cgroup_id = cgroup_id, .tgid = scope->of_processes ? tgid : 0 },
 			      *victim;
 	const char *cgroup = NULL;
 	uint32_t found;
 
-	memcpy(wanted.comm, comm, sizeof(wanted.comm));
+	copy_comm(wanted.comm, comm);
 	found = hash_index_find_key(&accounts->victims_index, HASH_KEYS_BEFORE(accounts->victims, threads),
 				    &wanted);
 	*ret_position = found;
@@ -116,10 +122,10 @@ static int find_victim(struct accounts *accounts, const struct accounts_scope *s
 		victim = &accounts->victims[found];
 		/* of several processes: a new one may be none of those that were asked for */
 		if (scope->of_processes && !victim->tgid)
-			victim->is_covered = scope->covers(scope->user, comm, cgroup_id, 0, &cgroup);
+			victim->is_covered = scope->covers(scope->user, wanted.comm, cgroup_id, 0, &cgroup);
 		return 0;
 	}
-	wanted.is_covered = scope->covers(scope->user, comm, cgroup_id, wanted.tgid, &cgroup);
+	wanted.is_covered = scope->covers(scope->user, wanted.comm, cgroup_id, wanted.tgid, &cgroup);
 	if (!wanted.is_covered && accounts->victims_count >= VICTIMS_KEPT / 2)
 		return 0;
 	if (accounts->victims_count >= VICTIMS_KEPT)
@@ -134,26 +140,15 @@ static int find_victim(struct accounts *accounts, const struct accounts_scope *s
 	return 0;
 }
 
-/* A name as the kernel tells it: bytes behind the NUL count for nothing. */
-static void copy_comm(char into[ABI_COMM_BYTES], const char from[ABI_COMM_BYTES])
-{
-	memset(into, 0, ABI_COMM_BYTES);
-	memcpy(into, from, strnlen(from, ABI_COMM_BYTES - 1));
-}
-
 int accounts_add_victim(struct accounts_reading *reading, uint32_t id, const struct victim_sums *sums)
 {
-	struct accounts *accounts = reading->accounts;
-	char comm[ABI_COMM_BYTES];
 	struct account_victim *victim;
 	uint32_t position;
-	int result;
+	int result = find_victim(reading, sums->comm, sums->cgroup_id, sums->tgid, &position);
 
-	copy_comm(comm, sums->comm);
-	result = find_victim(accounts, reading->scope, comm, sums->cgroup_id, sums->tgid, &position);
 	if (result < 0 || position == HASH_INDEX_NONE)
 		return result;
-	victim = &accounts->victims[position];
+	victim = &reading->accounts->victims[position];
 	if (!victim->is_covered)
 		return 0;
 	for (uint32_t i = 0; i < ACCOUNTS; i++)
@@ -311,17 +306,13 @@ static uint64_t away_ns(const struct accounts_reading *reading, uint64_t since_n
 
 static int add_thread(struct accounts_reading *reading, const struct away_record *record)
 {
-	struct accounts *accounts = reading->accounts;
-	char comm[ABI_COMM_BYTES];
 	struct account_victim *victim;
 	uint32_t position;
-	int result;
+	int result = find_victim(reading, record->comm, record->cgroup_id, record->tgid, &position);
 
-	copy_comm(comm, record->comm);
-	result = find_victim(accounts, reading->scope, comm, record->cgroup_id, record->tgid, &position);
 	if (result < 0 || position == HASH_INDEX_NONE)
 		return result;
-	victim = &accounts->victims[position];
+	victim = &reading->accounts->victims[position];
 	victim->threads++;
 	if (record->account < ACCOUNTS)
 		victim->ns[record->account] += away_ns(reading, record->since_ns,

@@ -4,6 +4,8 @@
 #include "common/base/array.h"
 #include "common/base/shared_text.h"
 
+#include <string.h>
+
 /* Limits on one capture: with CAPTURE_STACKS_MAX and those of wakes.c about 20 MiB. */
 #define PROCESSES_MAX 16384U
 #define ROWS_MAX 131072U
@@ -27,12 +29,6 @@ static bool is_process(const void *user, uint32_t position)
 
 	return process->tgid == adding->sample->tgid && process->started_ns == adding->sample->started_ns &&
 	       process->cgroup_id == adding->sample->cgroup_id && process->program == adding->sample->program;
-}
-
-static bool is_other(const struct capture_other *other, const struct sample *sample)
-{
-	return other->tgid == sample->tgid && other->started_ns == sample->started_ns &&
-	       other->cgroup_id == sample->cgroup_id && other->program == sample->program;
 }
 
 static int add_process(struct capture_adding *adding, uint32_t hash, struct capture_process process)
@@ -80,6 +76,8 @@ int capture_find_process(struct capture_adding *adding, uint32_t *ret_process)
 			    sample->cgroup_id };
 	uint32_t hash = hash_bytes(key, sizeof(key));
 	uint32_t found = hash_index_find(&capture->processes_index, hash, is_process, adding);
+	const struct capture_other looked_up = { sample->started_ns, sample->cgroup_id, sample->tgid,
+						 sample->program };
 	struct capture_other *other = &capture->others[hash % CAPTURE_OTHERS];
 	int result;
 
@@ -89,7 +87,7 @@ int capture_find_process(struct capture_adding *adding, uint32_t *ret_process)
 			       ? 0
 			       : -ENOENT;
 	}
-	if (sample->kind != SAMPLE_ON_CPU && is_other(other, sample))
+	if (sample->kind != SAMPLE_ON_CPU && !memcmp(other, &looked_up, sizeof(looked_up)))
 		return -ENOENT;
 	if (!adding->describe(adding->user, sample, &process))
 		return -ESRCH;
@@ -100,8 +98,7 @@ int capture_find_process(struct capture_adding *adding, uint32_t *ret_process)
 		return result < 0 ? -ENOENT : 0;
 	}
 	if (process.role != USAGE_TARGET) {
-		*other = (struct capture_other){ sample->started_ns, sample->cgroup_id, sample->tgid,
-						 sample->program };
+		*other = looked_up;
 		return -ENOENT;
 	}
 	return add_process(adding, hash, process);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/unwind/table_failures.h"
 
+#include "common/base/cleanup.h"
+
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,35 +42,22 @@ const struct table_reason_text table_reason_texts[TABLE_REASONS] = {
 
 enum table_reason table_reason_of(int error)
 {
-	switch (error) {
-	case -ENOSPC:
-		return TABLE_NO_ROOM;
-	/* mapped_files_open(): refused; another file is at the path; bourdon-grant hands out none, or is absent */
-	case -EACCES:
-	case -ESTALE:
-	case -EPERM:
-	case -ENOENT:
-	case -ECONNREFUSED:
-		return TABLE_REFUSED;
-	case -EPIPE:
-		return TABLE_SYMBOLIZER_DIED;
-	case -EBADMSG:
-		return TABLE_INVALID;
-	case -EFBIG:
-		return TABLE_TOO_LARGE;
-	case -ETIMEDOUT:
-		return TABLE_TOO_SLOW;
-	case -ENOMEM:
-		return TABLE_NO_MEMORY;
-	case -EBUSY:
-		return TABLE_WAITS;
-	case -ENODATA:
-		return TABLE_NO_EH_FRAME;
-	case -ENOTSUP:
-		return TABLE_NOT_ELF;
-	default:
-		return TABLE_FAILED;
-	}
+	static const struct {
+		int error;
+		enum table_reason reason;
+	} reasons[] = {
+		/* mapped_files_open(): refused; another file is at the path; bourdon-grant hands out none, or is absent */
+		{ EACCES, TABLE_REFUSED },        { ESTALE, TABLE_REFUSED },       { EPERM, TABLE_REFUSED },
+		{ ENOENT, TABLE_REFUSED },        { ECONNREFUSED, TABLE_REFUSED }, { ENOSPC, TABLE_NO_ROOM },
+		{ EPIPE, TABLE_SYMBOLIZER_DIED }, { EBADMSG, TABLE_INVALID },      { EFBIG, TABLE_TOO_LARGE },
+		{ ETIMEDOUT, TABLE_TOO_SLOW },    { ENOMEM, TABLE_NO_MEMORY },     { EBUSY, TABLE_WAITS },
+		{ ENODATA, TABLE_NO_EH_FRAME },   { ENOTSUP, TABLE_NOT_ELF },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (error == -reasons[i].error)
+			return reasons[i].reason;
+	return TABLE_FAILED;
 }
 
 const char *table_reason_write(int error, char into[TABLE_REASON_BYTES])

@@ -6,8 +6,6 @@
 #ifndef BOURDON_CONSUMER_UNWIND_TABLE_FAILURES_H
 #define BOURDON_CONSUMER_UNWIND_TABLE_FAILURES_H
 
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* What helps most comes first: in this order failures are shown, and keep their place in a full list. */

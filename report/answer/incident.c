@@ -181,59 +181,45 @@ static void print_summary(const struct layout *layout, struct query *query)
 	print_verdict(layout, query);
 }
 
-static void print_captures(const struct layout *layout, struct query *query)
-{
-	static const struct column columns[] = {
-		{ "BEGAN", "after_ns", 8, cell_after },   { "RESOURCE", "resource", -8, cell_resource },
-		{ "KIND", "kind", -4, cell_text },        { "STALLED", "stalled_percent", 7, cell_percent },
-		{ "ID", "capture_id", 5, cell_number },   { "RULE", "rule", -12, cell_text },
-		{ "VERDICT", "verdict", -15, cell_text }, { "WHERE", "cgroup", -27, cell_scope },
-	};
+static const struct column captures_columns[] = {
+	{ "BEGAN", "after_ns", 8, cell_after },   { "RESOURCE", "resource", -8, cell_resource },
+	{ "KIND", "kind", -4, cell_text },        { "STALLED", "stalled_percent", 7, cell_percent },
+	{ "ID", "capture_id", 5, cell_number },   { "RULE", "rule", -12, cell_text },
+	{ "VERDICT", "verdict", -15, cell_text }, { "WHERE", "cgroup", -27, cell_scope },
+};
 
-	fprintf(layout->out, "its captures, in the order in which their stalls began\n");
-	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
-}
+static const struct column victims_columns[] = {
+	{ "RESOURCE", "resource", -8, cell_resource },    { "PROGRAM", "program", -15, cell_text },
+	{ "STALLED", "stalled_ns", 8, cell_duration_ns }, { "ID", "capture_id", 5, cell_number },
+	{ "UNIT OR CGROUP", "place", -56, cell_text },
+};
 
-static void print_victims(const struct layout *layout, struct query *query)
-{
-	static const struct column columns[] = {
-		{ "RESOURCE", "resource", -8, cell_resource },    { "PROGRAM", "program", -15, cell_text },
-		{ "STALLED", "stalled_ns", 8, cell_duration_ns }, { "ID", "capture_id", 5, cell_number },
-		{ "UNIT OR CGROUP", "place", -56, cell_text },
-	};
-
-	fprintf(layout->out,
-		"targets that stalled, by program; of each program, the capture in which it stalled longest\n");
-	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
-}
-
-static void print_culprits(const struct layout *layout, struct query *query)
-{
-	static const struct column columns[] = {
-		{ "RESOURCE", "resource", -8, cell_resource }, { "PROGRAM", "program", -15, cell_text },
-		{ "COUNT", "processes", 5, cell_number },      { "CPU TIME", "cpu_ns", 8, cell_duration_ns },
-		{ "READ", "read_bytes", 8, cell_size },        { "WRITTEN", "write_bytes", 8, cell_size },
-		{ "SHARE", "percent", 7, cell_percent },       { "ID", "capture_id", 5, cell_number },
-		{ "UNIT OR CGROUP", "place", -20, cell_text },
-	};
-
-	fprintf(layout->out,
-		"who used most of each resource, by program; of each program, the capture in which it used most\n");
-	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
-}
+static const struct column culprits_columns[] = {
+	{ "RESOURCE", "resource", -8, cell_resource }, { "PROGRAM", "program", -15, cell_text },
+	{ "COUNT", "processes", 5, cell_number },      { "CPU TIME", "cpu_ns", 8, cell_duration_ns },
+	{ "READ", "read_bytes", 8, cell_size },        { "WRITTEN", "write_bytes", 8, cell_size },
+	{ "SHARE", "percent", 7, cell_percent },       { "ID", "capture_id", 5, cell_number },
+	{ "UNIT OR CGROUP", "place", -20, cell_text },
+};
 
 struct section {
 	const char *name;
-	const char *sql; /* NULL: that of make_culprits_sql() */
-	bool is_object;
-	void (*print)(const struct layout *layout, struct query *query);
+	const char *sql;  /* NULL: that of make_culprits_sql() */
+	const char *head; /* NULL: one row, which print_summary() prints */
+	const struct column *columns;
+	size_t columns_count;
 };
 
 static const struct section sections[] = {
-	{ "incident", summary_sql, true, print_summary },
-	{ "captures", captures_sql, false, print_captures },
-	{ "victims", victims_sql, false, print_victims },
-	{ "culprits", NULL, false, print_culprits },
+	{ "incident", summary_sql, NULL, NULL, 0 },
+	{ "captures", captures_sql, "its captures, in the order in which their stalls began",
+	  captures_columns, ARRAY_SIZE(captures_columns) },
+	{ "victims", victims_sql,
+	  "targets that stalled, by program; of each program, the capture in which it stalled longest",
+	  victims_columns, ARRAY_SIZE(victims_columns) },
+	{ "culprits", NULL,
+	  "who used most of each resource, by program; of each program, the capture in which it used most",
+	  culprits_columns, ARRAY_SIZE(culprits_columns) },
 };
 
 static void print_section(struct report *report, const struct section *section, const char *sql,
@@ -244,13 +230,17 @@ static void print_section(struct report *report, const struct section *section, 
 
 	if (report->json) {
 		fprintf(report->out, "%s\"%s\": ", is_first ? "{" : ",\n", section->name);
-		if (section->is_object)
+		if (!section->head)
 			json_next_row(report->out, &query);
 		else
 			json_rows(report->out, &query, NULL);
 	} else if (query_next(&query)) {
-		fputs(is_first ? "" : "\n", report->out);
-		section->print(&report->layout, &query);
+		if (!section->head) {
+			print_summary(&report->layout, &query);
+			return;
+		}
+		fprintf(report->out, "\n%s\n", section->head);
+		table_print_on(&report->layout, &query, section->columns, section->columns_count);
 	}
 }
 
