@@ -3,7 +3,6 @@
 
 #include "common/base/cleanup.h"
 
-#include <limits.h>
 #include <sys/socket.h>
 
 int peer_of(int fd, gid_t group, struct peer *ret_peer)

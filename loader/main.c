@@ -12,7 +12,6 @@
 #include "loader/unload.h"
 #include "policy/bourdon-load.h"
 
-#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 

@@ -8,7 +8,6 @@
 #include "common/system/log.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -6,7 +6,6 @@
 #include "common/system/options.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 
 #include "common/protocol/grant_limits.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* The path that the systemd units use. */

@@ -7,7 +7,6 @@
 #define BOURDON_COMMON_PROTOCOL_PINS_H
 
 #include <linux/bpf.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #define PIN_DIRECTORY_DEFAULT "/sys/fs/bpf/bourdon"

@@ -6,7 +6,6 @@
 #include "common/store/stored_json.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 int stack_tree_prepare(struct sql *sql, struct stack_tree *ret_tree)

@@ -6,7 +6,6 @@
 #ifndef BOURDON_COMMON_SYSTEM_INI_H
 #define BOURDON_COMMON_SYSTEM_INI_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Longest line in bytes, without its newline. */

@@ -6,7 +6,6 @@
 #ifndef BOURDON_VERDICT_LINE_H
 #define BOURDON_VERDICT_LINE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define LINE_PARTS 40U

@@ -21,7 +21,6 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Of the rules of judgement: it grows when the same rows may give another verdict. 0: migrated, never judged. */

@@ -8,9 +8,6 @@
 
 #include "consumer/host/interrupts.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* Hard interrupts with a row of their own; the others have one row together. */
 #define INTERRUPT_ROWS_MAX 32U
 

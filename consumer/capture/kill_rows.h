@@ -6,7 +6,6 @@
 #include "consumer/host/kills.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Kills with a row of their own, chosen as kills.h chooses what it keeps. The rest is a row of each KILL_*. */
 #define KILL_ROWS_MAX 100U

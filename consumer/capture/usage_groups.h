@@ -9,7 +9,6 @@
 #include "consumer/capture/capture_usage.h"
 
 #include <limits.h>
-#include <stddef.h>
 
 struct usage_group {
 	enum usage_role role; /* not USAGE_REST */

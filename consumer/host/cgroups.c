@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* Once there is no room, this much is made, so that sorting all of it is rare. */
 #define ROOM_MADE_BYTES (CGROUPS_BYTES_MAX / 4)

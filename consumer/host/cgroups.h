@@ -13,7 +13,6 @@
 
 #include "common/abi/abi.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* What is here costs its path and this much; all together CGROUPS_BYTES_MAX. */

@@ -5,7 +5,6 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 /* The kernel reads whole buckets, and fails with ENOSPC where one has more elements. */

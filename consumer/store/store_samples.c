@@ -5,7 +5,6 @@
 #include "common/base/clock.h"
 #include "common/store/sample_row.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define SAMPLE_STALLS 8

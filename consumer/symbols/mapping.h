@@ -6,7 +6,6 @@
 #include "common/abi/abi.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* A process that maps a file. */

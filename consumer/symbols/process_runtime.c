@@ -5,7 +5,6 @@
 #include "common/symbolizer/runtime_sign.h"
 #include "common/text/plural.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -18,7 +18,6 @@
 #include "consumer/unwind/table_workers.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 struct unwind_tables;
 

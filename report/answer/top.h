@@ -9,8 +9,6 @@
 #include "report/model/query.h"
 #include "report/text/layout.h"
 
-#include <stdio.h>
-
 /* Which lists of functions are printed. */
 enum top_by { TOP_BY_BOTH, TOP_BY_SELF, TOP_BY_TOTAL };
 

@@ -6,7 +6,6 @@
 #include "report/model/query.h"
 #include "report/text/time_text.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

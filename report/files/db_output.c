@@ -7,7 +7,6 @@
 #include "report/model/owner.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 

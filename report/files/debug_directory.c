@@ -10,7 +10,6 @@
 #include <fts.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define FILES_MAX 200000U
 

@@ -5,7 +5,6 @@
 #include "common/system/log.h"
 
 #include <cap-ng.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
