@@ -168,7 +168,7 @@ static void check_all(const struct targets *targets, const struct reference *ref
 		count += reference->known[i];
 		live += reference->known[i] && !reference->processes[i].gone_ns;
 	}
-	HOLDS(targets->count == count && targets->live == live && targets->index.index.count == count);
+	HOLDS(targets->count == count && targets->live == live && targets->index.count == count);
 }
 
 static void leave_unseen(struct reference *reference, uint32_t walk, uint64_t now_ns)
