@@ -15,10 +15,7 @@ struct change {
 };
 
 struct activity_sums {
-	uint32_t groups_room, gaps_room;
-	struct hash_index index;
-	double *threads; /* by group: the sum over all looks */
-	uint32_t threads_room;
+	uint32_t gaps_room;
 	int64_t ended_ns; /* where the last minute ended; 0: there is none */
 	/* the minute at hand */
 	struct stored_minute minute;
@@ -40,10 +37,10 @@ static int64_t choose_cell(int64_t span_ns, int64_t interval_ns)
 
 	for (size_t i = 0; i < ARRAY_SIZE(seconds); i++) {
 		cell_ns = seconds[i] * (int64_t)CLOCK_SECOND_NS;
-		if ((span_ns - 1) / ACTIVITY_CELLS < cell_ns && cell_ns / 2 >= interval_ns)
+		if ((span_ns - 1) / THREAD_CELLS < cell_ns && cell_ns / 2 >= interval_ns)
 			return cell_ns;
 	}
-	while ((span_ns - 1) / ACTIVITY_CELLS >= cell_ns)
+	while ((span_ns - 1) / THREAD_CELLS >= cell_ns)
 		cell_ns *= 2;
 	return cell_ns;
 }
@@ -60,84 +57,6 @@ int activity_groups_begin(struct activity_groups *groups, const struct activity_
 		.sums = calloc(1, sizeof(*groups->sums)),
 	};
 	return groups->sums ? 0 : -ENOMEM;
-}
-
-/* ---- groups ---- */
-
-struct wanted_group {
-	const struct activity_groups *groups;
-	const char *const *values; /* by position */
-	uint32_t count, hash;
-};
-
-/* Implements hash_equal. */
-static bool is_group(const void *user, uint32_t position)
-{
-	const struct wanted_group *wanted = user;
-	char *const *values = wanted->groups->groups[position].values;
-
-	for (uint32_t i = 0; i < wanted->count; i++)
-		if (!values[i] != !wanted->values[i] ||
-		    (values[i] && strcmp(values[i], wanted->values[i]) != 0))
-			return false;
-	return true;
-}
-
-static void free_values(struct activity_group *group)
-{
-	for (uint32_t i = 0; i < THREAD_GROUPING; i++)
-		free(group->values[i]);
-}
-
-static int make_group(struct activity_groups *groups, const struct wanted_group *wanted)
-{
-	struct activity_sums *sums = groups->sums;
-	struct activity_group made = { 0 };
-	bool is_short = false;
-
-	for (uint32_t i = 0; i < wanted->count; i++) {
-		made.values[i] = wanted->values[i] ? strdup(wanted->values[i]) : NULL;
-		is_short = is_short || (wanted->values[i] && !made.values[i]);
-	}
-	if (is_short || array_make_room(groups->groups, groups->count, sums->groups_room, 1U) ||
-	    array_make_room(sums->threads, groups->count, sums->threads_room, 1U) ||
-	    hash_index_add(&sums->index, wanted->hash, groups->count)) {
-		free_values(&made);
-		return -ENOMEM;
-	}
-	sums->threads[groups->count] = 0;
-	groups->groups[groups->count++] = made;
-	return 0;
-}
-
-int activity_groups_find(struct activity_groups *groups, const struct thread_view *view,
-			 const char *const *values, uint32_t *ret_group)
-{
-	const char *by_position[THREAD_GROUPING];
-	struct wanted_group wanted = { .groups = groups,
-				       .values = by_position,
-				       .count = view->columns_count };
-	uint32_t found;
-	int result;
-
-	for (uint32_t i = 0; i < view->columns_count; i++) {
-		const char *value = values[view->columns[i]];
-
-		by_position[i] = value;
-		wanted.hash = hash_number_and_bytes((uint64_t)wanted.hash << 1 | !value, value,
-						    value ? strlen(value) : 0);
-	}
-	found = hash_index_find(&groups->sums->index, wanted.hash, is_group, &wanted);
-	if (found == HASH_INDEX_NONE) {
-		if (groups->count == ACTIVITY_GROUPS_MOST)
-			return -E2BIG;
-		found = groups->count;
-		result = make_group(groups, &wanted);
-		if (result < 0)
-			return result;
-	}
-	*ret_group = found;
-	return 0;
 }
 
 /* ---- minutes ---- */
@@ -240,12 +159,12 @@ bool activity_groups_begin_minute(struct activity_groups *groups, const struct s
 	sums->first = step_at(minute, groups->span.from_ns);
 	sums->end = step_at(minute, groups->span.until_ns);
 	groups->steps += sums->end - sums->first;
-	groups->looks += looks_between(sums, sums->first, sums->end);
+	groups->threads.looks += looks_between(sums, sums->first, sums->end);
 	for (uint32_t step = sums->first, end; step < sums->end; step = end) {
 		uint32_t cell = cell_of(groups, step);
 
 		end = end_of_cell(groups, cell, sums->end);
-		groups->cell_looks[cell] += looks_between(sums, step, end);
+		groups->threads.cell_looks[cell] += looks_between(sums, step, end);
 	}
 	return true;
 }
@@ -273,11 +192,9 @@ static double add_run(struct activity_groups *groups, uint32_t group, uint32_t f
 		until = end_of_cell(groups, cell, end);
 		sum = threads * looks_between(sums, first, until);
 		all += sum;
-		if (group != ACTIVITY_NO_GROUP)
-			groups->groups[group].cells[cell] += sum;
+		if (group != THREAD_NO_GROUP)
+			groups->threads.groups[group].cells[cell] += sum;
 	}
-	if (group != ACTIVITY_NO_GROUP)
-		sums->threads[group] += all;
 	return all;
 }
 
@@ -310,7 +227,7 @@ static bool has_times(const struct activity_sums *sums, const struct stored_acti
 
 static int add_timed(struct activity_groups *groups, const struct stored_activity *row, double *ret_threads)
 {
-	struct change change = { .group = row->kind.group, .begins_row = true };
+	struct change change = { .group = row->kind.place.group, .begins_row = true };
 	struct activity_sums *sums = groups->sums;
 	int64_t before = 0;
 	int result = 0;
@@ -324,7 +241,7 @@ static int add_timed(struct activity_groups *groups, const struct stored_activit
 		change.step = step->step;
 		change.by = step->number - before;
 		before = step->number;
-		if (change.group != ACTIVITY_NO_GROUP)
+		if (change.group != THREAD_NO_GROUP)
 			result = add_change(sums, &change);
 		change.begins_row = false;
 	}
@@ -335,14 +252,14 @@ static int add_timed(struct activity_groups *groups, const struct stored_activit
 static int add_untimed(struct activity_groups *groups, const struct stored_activity *row, double *ret_threads)
 {
 	const struct change change = {
-		.group = row->kind.group, .by = row->most, .begins_row = true, .is_bound = true
+		.group = row->kind.place.group, .by = row->most, .begins_row = true, .is_bound = true
 	};
 	struct activity_sums *sums = groups->sums;
 	uint32_t looks = looks_between(sums, 0, sums->minute.steps);
 
 	*ret_threads = add_run(groups, change.group, 0, sums->minute.steps,
 			       looks ? (double)row->threads / looks : 0);
-	return change.group == ACTIVITY_NO_GROUP ? 0 : add_change(sums, &change);
+	return change.group == THREAD_NO_GROUP ? 0 : add_change(sums, &change);
 }
 
 int activity_groups_add(struct activity_groups *groups, const struct stored_activity *row)
@@ -350,19 +267,16 @@ int activity_groups_add(struct activity_groups *groups, const struct stored_acti
 	double threads = (double)row->threads;
 	int result = 0;
 
-	if (row->kind.group == ACTIVITY_NO_GROUP && activity_groups_minute_is_whole(groups))
+	if (row->kind.place.group == THREAD_NO_GROUP && activity_groups_minute_is_whole(groups))
 		; /* its sum is enough */
 	else if (has_times(groups->sums, row))
 		result = add_timed(groups, row, &threads);
 	else
 		result = add_untimed(groups, row, &threads);
-	if (result < 0 || !row->kind.matches)
-		return result;
-	groups->all += threads;
-	groups->states[row->kind.state] += threads;
-	if (row->kind.is_rest)
+	thread_groups_add(&groups->threads, &row->kind.place, threads);
+	if (row->kind.place.matches && row->kind.is_rest)
 		groups->rest += threads;
-	return 0;
+	return result;
 }
 
 /* ---- the most at one look ---- */
@@ -390,7 +304,7 @@ static uint32_t follow_group(struct activity_groups *groups, uint32_t i)
 	const struct activity_sums *sums = groups->sums;
 	const struct change *changes = sums->changes;
 	uint32_t id = changes[i].group, rows = 0, count = sums->changes_count;
-	struct activity_group *group = &groups->groups[id];
+	struct thread_group *group = &groups->threads.groups[id];
 	int64_t threads = 0, most = 0;
 	bool is_bound = false;
 
@@ -427,73 +341,20 @@ void activity_groups_end_minute(struct activity_groups *groups)
 
 /* ---- the end ---- */
 
-/* Compares as qsort_r() wants it; `user` is the view. */
-static int compare_groups(const void *a, const void *b, void *user)
-{
-	const struct activity_group *left = a, *right = b;
-	const struct thread_view *view = user;
-	int order = (left->average < right->average) - (left->average > right->average);
-
-	for (uint32_t i = 0; i < view->columns_count && !order; i++) {
-		const char *one = left->values[i] ? left->values[i] : "",
-			   *other = right->values[i] ? right->values[i] : "";
-
-		order = strverscmp(one, other);
-		order = order ? order : strcmp(one, other);
-	}
-	return order;
-}
-
 void activity_groups_finish(struct activity_groups *groups, const struct thread_view *view)
 {
-	double looks = groups->looks ? (double)groups->looks : 1;
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < groups->count; i++) {
-		groups->groups[i].average = groups->sums->threads[i] / looks;
-		groups->average += groups->groups[i].average;
-		if (groups->groups[i].average > 0)
-			groups->groups[kept++] = groups->groups[i];
-		else
-			free_values(&groups->groups[i]);
-	}
-	groups->count = kept;
-	for (uint32_t i = 0; i < kept; i++)
-		groups->groups[i].share = groups->groups[i].average / groups->average;
-	groups->all /= looks;
-	groups->rest /= looks;
-	for (size_t i = 0; i < ARRAY_SIZE(groups->states); i++)
-		groups->states[i] /= looks;
-	if (kept)
-		qsort_r(groups->groups, kept, sizeof(groups->groups[0]), compare_groups, (void *)view);
-}
-
-double activity_cell(const struct activity_groups *groups, const struct activity_group *group, uint32_t first,
-		     uint32_t end)
-{
-	double threads = 0;
-	uint64_t looks = 0;
-
-	for (uint32_t cell = first; cell < end && cell < groups->cells_count; cell++) {
-		threads += group->cells[cell];
-		looks += groups->cell_looks[cell];
-	}
-	return looks ? threads / (double)looks : -1;
+	groups->rest /= groups->threads.looks ? (double)groups->threads.looks : 1;
+	thread_groups_finish(&groups->threads, view);
 }
 
 void activity_groups_free(struct activity_groups *groups)
 {
 	struct activity_sums *sums = groups->sums;
 
-	for (uint32_t i = 0; i < groups->count; i++)
-		free_values(&groups->groups[i]);
-	free(groups->groups);
+	thread_groups_free(&groups->threads);
 	free(groups->gaps);
-	if (sums) {
-		hash_index_free(&sums->index);
-		free(sums->threads);
+	if (sums)
 		free(sums->changes);
-	}
 	free(sums);
 	*groups = (struct activity_groups){ 0 };
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * activity_groups.h adds up what all threads did, minute by minute, into groups of threads. The average of a group is the
- * number of its threads at a look ("average active threads"). Looks that were not taken count nowhere: a time without a look
- * has no average, and no neighbour lends it one.
+ * activity_groups.h adds up what all threads did, minute by minute, into groups of threads. Looks that were not taken count
+ * nowhere: a time without a look has no average, and no neighbour lends it one.
  *
  * The looks of a minute are its steps. A row of the minute says from which step on how many threads there were, so that a
  * span may begin and end within a minute, and the most threads of a group at one look are known although a group has
@@ -11,18 +10,15 @@
 #ifndef BOURDON_REPORT_LIVE_ACTIVITY_GROUPS_H
 #define BOURDON_REPORT_LIVE_ACTIVITY_GROUPS_H
 
-#include "common/base/hash_index.h"
 #include "common/store/stored_json.h"
-#include "report/live/thread_history.h"
+#include "report/live/thread_groups.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ACTIVITY_CELLS 60U        /* at most, into which a span is divided */
 #define ACTIVITY_STEPS_MOST 6000U /* of a minute */
 #define ACTIVITY_GAPS_MOST 1000U  /* that are told one by one */
 #define ACTIVITY_GROUPS_MOST (1U << 17)
-#define ACTIVITY_NO_GROUP UINT32_MAX
 
 /* Unix time. */
 struct activity_span {
@@ -37,10 +33,8 @@ struct stored_minute {
 
 /* Threads that a look finds alike. */
 struct activity_kind {
-	uint32_t group; /* ACTIVITY_NO_GROUP: they are not shown */
-	bool matches;   /* the filter, whatever their state is */
-	bool is_rest;   /* they found no row of their own */
-	enum { ACTIVITY_RUNNING, ACTIVITY_QUEUED, ACTIVITY_DISK, ACTIVITY_OTHERS } state;
+	struct thread_place place;
+	bool is_rest; /* they found no row of their own */
 };
 
 /* What they did in a minute. */
@@ -51,24 +45,13 @@ struct stored_activity {
 	const struct step_list *times; /* from which step on, how many; NULL: not known */
 };
 
-struct activity_group {
-	char *values[THREAD_GROUPING]; /* by position in the view's columns; NULL: none, or not known */
-	double average, share;         /* threads; of all that are shown, 0 to 1 */
-	double most;                   /* at one look */
-	bool is_bound;                 /* there may have been fewer: the times of some rows were left out */
-	double cells[ACTIVITY_CELLS];  /* the sum over the looks of each; activity_cell() has the average */
-};
-
 struct activity_groups {
 	struct activity_span span;
 	int64_t cell_ns;
 	uint32_t cells_count;
-	uint64_t cell_looks[ACTIVITY_CELLS];
-	struct activity_group *groups;
-	uint32_t count;
-	double average;                                /* of all of them */
-	double all, states[ACTIVITY_OTHERS + 1], rest; /* of all threads that match, whatever their state */
-	uint64_t steps, looks;                         /* that were due, that were taken */
+	struct thread_groups threads;
+	double rest;    /* threads that match and have no row of their own */
+	uint64_t steps; /* looks that were due */
 	int64_t interval_least_ns, interval_most_ns;
 	uint64_t damaged;  /* minutes and rows that whoever reads the database left out */
 	uint32_t overlaps; /* minutes that began before another one had ended */
@@ -85,10 +68,6 @@ struct activity_groups {
 int activity_groups_begin(struct activity_groups *groups, const struct activity_span *span,
 			  int64_t interval_ns);
 
-/* Finds or makes the group of these values (NULL: none) of all columns. 0, -ENOMEM, or -E2BIG: there are too many. */
-int activity_groups_find(struct activity_groups *groups, const struct thread_view *view,
-			 const char *const *values, uint32_t *ret_group);
-
 /* Begins a minute, the next by time. Returns false if the steps that were missed are not among its steps. */
 bool activity_groups_begin_minute(struct activity_groups *groups, const struct stored_minute *minute);
 
@@ -100,12 +79,8 @@ int activity_groups_add(struct activity_groups *groups, const struct stored_acti
 
 void activity_groups_end_minute(struct activity_groups *groups);
 
-/* Makes averages of sums, leaves out groups without threads, and sorts the others: the most first. */
+/* Makes averages of sums, and sorts the groups. */
 void activity_groups_finish(struct activity_groups *groups, const struct thread_view *view);
-
-/* The average of cells [first, end), or a negative number if no look was taken in them. */
-double activity_cell(const struct activity_groups *groups, const struct activity_group *group, uint32_t first,
-		     uint32_t end);
 
 void activity_groups_free(struct activity_groups *groups);
 

@@ -43,51 +43,20 @@ struct loading {
 
 /* ---- keys ---- */
 
-/* The values by their columns. Returns which are NULL: these are there as THREAD_NONE, which filters compare. */
-static uint32_t read_values(const struct query *key, const char *values[THREAD_GROUPING])
-{
-	uint32_t nulls = 0;
-
-	for (uint32_t column = 0; column < THREAD_GROUPING; column++)
-		values[column] = THREAD_NONE;
-	for (size_t i = 0; i < ARRAY_SIZE(key_columns); i++) {
-		const char *text = (const char *)sqlite3_column_text(key->statement, (int)i);
-
-		if (text)
-			values[key_columns[i]] = text;
-		else
-			nulls |= 1U << key_columns[i];
-	}
-	/* words, as everywhere that people read */
-	if (!(nulls & 1U << THREAD_KERNEL))
-		values[THREAD_KERNEL] = strcmp(values[THREAD_KERNEL], "0") != 0 ? "yes" : "no";
-	return nulls;
-}
-
 /* Reads what a key means: the query stands on its row. */
 static int read_kind(struct loading *loading, struct activity_kind *ret_kind)
 {
-	static const char *const states[] = {
-		[ACTIVITY_RUNNING] = "running", [ACTIVITY_QUEUED] = "queued", [ACTIVITY_DISK] = "D"
-	};
-	const struct thread_view *view = loading->view;
-	const char *values[THREAD_GROUPING];
-	uint32_t nulls = read_values(&loading->key, values);
-	struct activity_kind kind = { .group = ACTIVITY_NO_GROUP,
-				      .matches = thread_filter_matches(&view->filter, values),
-				      .is_rest = nulls & 1U << THREAD_COMM,
-				      .state = ACTIVITY_RUNNING };
-	int result = 0;
+	const char *values[THREAD_GROUPING] = { NULL };
+	int result;
 
-	while (kind.state < ACTIVITY_OTHERS && strcmp(values[THREAD_STATE], states[kind.state]) != 0)
-		kind.state++;
-	for (uint32_t column = 0; column < THREAD_GROUPING; column++)
-		if (nulls & 1U << column)
-			values[column] = NULL;
-	if (kind.matches && (view->all_states || view->filter.has_state || kind.state != ACTIVITY_OTHERS))
-		result = activity_groups_find(loading->groups, view, values, &kind.group);
-	*ret_kind = kind;
-	return result;
+	for (size_t i = 0; i < ARRAY_SIZE(key_columns); i++)
+		values[key_columns[i]] = (const char *)sqlite3_column_text(loading->key.statement, (int)i);
+	/* words, as everywhere that people read */
+	if (values[THREAD_KERNEL])
+		values[THREAD_KERNEL] = strcmp(values[THREAD_KERNEL], "0") != 0 ? "yes" : "no";
+	ret_kind->is_rest = !values[THREAD_COMM];
+	result = thread_groups_place(&loading->groups->threads, loading->view, values, &ret_kind->place);
+	return !result && loading->groups->threads.count > ACTIVITY_GROUPS_MOST ? -E2BIG : result;
 }
 
 /* Finds what a key means, once. Returns 0; -ENOENT: there is no such key; or another error. */
@@ -155,7 +124,7 @@ static int add_row(struct loading *loading)
 		return 1;
 	if (result < 0)
 		return result;
-	if (row.kind.group != ACTIVITY_NO_GROUP || !activity_groups_minute_is_whole(loading->groups)) {
+	if (row.kind.place.group != THREAD_NO_GROUP || !activity_groups_minute_is_whole(loading->groups)) {
 		result = read_times(loading, &row, least);
 		if (result < 0)
 			return result;

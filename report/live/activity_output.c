@@ -25,7 +25,7 @@
 
 static uint32_t rows_of_limit(const struct activity_groups *groups, int64_t limit)
 {
-	return limit < 0 || limit > groups->count ? groups->count : (uint32_t)limit;
+	return limit < 0 || limit > groups->threads.count ? groups->threads.count : (uint32_t)limit;
 }
 
 /* ---- what the data covers ---- */
@@ -68,11 +68,11 @@ static void print_gaps(FILE *out, const struct activity_groups *groups, const st
 static void print_coverage(FILE *out, const struct activity_groups *groups, const struct activity_span *asked)
 {
 	char from[TIME_TEXT_BYTES], until[TIME_TEXT_BYTES];
-	uint64_t missed = groups->steps - groups->looks;
+	uint64_t missed = groups->steps - groups->threads.looks;
 
 	fprintf(out, "%s to %s: %" PRIu64 " %s, ", time_text_write(groups->span.from_ns, from),
-		time_text_write(groups->span.until_ns, until), groups->looks,
-		plural(groups->looks, "look", "looks"));
+		time_text_write(groups->span.until_ns, until), groups->threads.looks,
+		plural(groups->threads.looks, "look", "looks"));
 	print_interval(out, groups);
 	fputc('\n', out);
 	if (missed)
@@ -88,9 +88,9 @@ static void print_coverage(FILE *out, const struct activity_groups *groups, cons
 
 static void print_states(FILE *out, const struct activity_groups *groups)
 {
-	fprintf(out, "%.1f threads on average: %.1f running, %.1f queued, %.1f in D\n", groups->all,
-		groups->states[ACTIVITY_RUNNING], groups->states[ACTIVITY_QUEUED],
-		groups->states[ACTIVITY_DISK]);
+	fprintf(out, "%.1f threads on average: %.1f running, %.1f queued, %.1f in D\n", groups->threads.all,
+		groups->threads.states[ACTIVITY_RUNNING], groups->threads.states[ACTIVITY_QUEUED],
+		groups->threads.states[ACTIVITY_DISK]);
 	if (groups->rest > 0)
 		fprintf(out, "  of %.2f of them the state alone is known: too many were different\n",
 			groups->rest);
@@ -140,13 +140,14 @@ static void print_header(FILE *out, const struct thread_view *view, const struct
 }
 
 /* A full character is one thread, or the most that there were on average of a character. */
-static void print_spark(FILE *out, const struct activity_groups *groups, const struct activity_group *group,
+static void print_spark(FILE *out, const struct activity_groups *groups, const struct thread_group *group,
 			const struct layout *layout)
 {
-	double values[ACTIVITY_CELLS], most = 1;
+	double values[THREAD_CELLS], most = 1;
 
 	for (uint32_t i = 0; i < layout->spark; i++) {
-		values[i] = activity_cell(groups, group, i * layout->cells, (i + 1) * layout->cells);
+		values[i] = thread_groups_cell(&groups->threads, group, i * layout->cells,
+					       (i + 1) * layout->cells);
 		most = values[i] > most ? values[i] : most;
 	}
 	for (uint32_t i = 0; i < layout->spark; i++)
@@ -154,7 +155,7 @@ static void print_spark(FILE *out, const struct activity_groups *groups, const s
 }
 
 static void print_group(FILE *out, const struct thread_view *view, const struct activity_groups *groups,
-			const struct activity_group *group, const struct layout *layout)
+			const struct thread_group *group, const struct layout *layout)
 {
 	char text[FORMAT_BYTES];
 
@@ -179,8 +180,8 @@ static void explain_spark(FILE *out, const struct activity_groups *groups, const
 	bool has_empty = false;
 
 	for (uint32_t i = 0; i < layout->spark; i++)
-		has_empty = has_empty || activity_cell(groups, &groups->groups[0], i * layout->cells,
-						       (i + 1) * layout->cells) < 0;
+		has_empty = has_empty || thread_groups_cell(&groups->threads, &groups->threads.groups[0],
+							    i * layout->cells, (i + 1) * layout->cells) < 0;
 	if (layout->spark)
 		fprintf(out, "\neach character of the last column is %s%s\n",
 			time_text_write_duration(layout->cells * groups->cell_ns, length),
@@ -195,7 +196,7 @@ void activity_print_text(FILE *out, const struct thread_view *view, const struct
 
 	print_coverage(out, groups, asked);
 	print_states(out, groups);
-	if (!groups->count) {
+	if (!groups->threads.count) {
 		fputs(view->all_states || view->filter.has_state
 			      ? "no thread matches\n"
 			      : "none of them ran, was queued, or was in D; --all shows the others\n",
@@ -204,9 +205,9 @@ void activity_print_text(FILE *out, const struct thread_view *view, const struct
 	}
 	print_header(out, view, &layout);
 	for (uint32_t i = 0; i < rows; i++)
-		print_group(out, view, groups, &groups->groups[i], &layout);
-	if (rows < groups->count)
-		fprintf(out, "and %u more; --limit shows them\n", groups->count - rows);
+		print_group(out, view, groups, &groups->threads.groups[i], &layout);
+	if (rows < groups->threads.count)
+		fprintf(out, "and %u more; --limit shows them\n", groups->threads.count - rows);
 	explain_spark(out, groups, &layout);
 }
 
@@ -227,7 +228,7 @@ static void print_json_coverage(FILE *out, const struct activity_groups *groups)
 		", \"steps\": %" PRIu64 ", \"looks\": %" PRIu64
 		", \"interval_seconds\": %.9g, \"gaps_seconds\": %.9g, \"overlaps\": %u, \"damaged\": %" PRIu64
 		", \"gaps\": [",
-		groups->steps, groups->looks, (double)groups->interval_most_ns / 1e9,
+		groups->steps, groups->threads.looks, (double)groups->interval_most_ns / 1e9,
 		(double)groups->all_gaps_ns / 1e9, groups->overlaps, groups->damaged);
 	for (uint32_t i = 0; i < groups->gaps_count; i++) {
 		fputs(i ? ", {" : "{", out);
@@ -236,11 +237,11 @@ static void print_json_coverage(FILE *out, const struct activity_groups *groups)
 	}
 	fprintf(out, "], \"cell_seconds\": %.9g, \"cell_looks\": [", (double)groups->cell_ns / 1e9);
 	for (uint32_t i = 0; i < groups->cells_count; i++)
-		fprintf(out, "%s%" PRIu64, i ? ", " : "", groups->cell_looks[i]);
+		fprintf(out, "%s%" PRIu64, i ? ", " : "", groups->threads.cell_looks[i]);
 	fprintf(out,
 		"], \"threads\": %.3f, \"running\": %.3f, \"queued\": %.3f, \"in_d\": %.3f, \"without_row\": %.3f",
-		groups->all, groups->states[ACTIVITY_RUNNING], groups->states[ACTIVITY_QUEUED],
-		groups->states[ACTIVITY_DISK], groups->rest);
+		groups->threads.all, groups->threads.states[ACTIVITY_RUNNING],
+		groups->threads.states[ACTIVITY_QUEUED], groups->threads.states[ACTIVITY_DISK], groups->rest);
 }
 
 static void print_json_value(FILE *out, uint32_t column, const char *value)
@@ -252,7 +253,7 @@ static void print_json_value(FILE *out, uint32_t column, const char *value)
 }
 
 static void print_json_group(FILE *out, const struct thread_view *view, const struct activity_groups *groups,
-			     const struct activity_group *group)
+			     const struct thread_group *group)
 {
 	fputc('{', out);
 	for (uint32_t i = 0; i < view->columns_count; i++) {
@@ -264,7 +265,7 @@ static void print_json_group(FILE *out, const struct thread_view *view, const st
 		"\"average\": %.3f, \"share\": %.4f, \"most\": %.0f, \"most_is_bound\": %s, \"cells\": [",
 		group->average, group->share, group->most, group->is_bound ? "true" : "false");
 	for (uint32_t i = 0; i < groups->cells_count; i++) {
-		double value = activity_cell(groups, group, i, i + 1);
+		double value = thread_groups_cell(&groups->threads, group, i, i + 1);
 
 		fputs(i ? ", " : "", out);
 		if (value < 0)
@@ -285,7 +286,7 @@ void activity_print_json(FILE *out, const struct thread_view *view, const struct
 	fputs(", \"groups\": [", out);
 	for (uint32_t i = 0; i < rows; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		print_json_group(out, view, groups, &groups->groups[i]);
+		print_json_group(out, view, groups, &groups->threads.groups[i]);
 	}
 	fputs("]}\n", out);
 }
@@ -305,10 +306,10 @@ void activity_print_csv(FILE *out, const struct thread_view *view, const struct 
 	time_text_write(groups->span.from_ns, from);
 	time_text_write(groups->span.until_ns, until);
 	for (uint32_t row = 0; row < rows; row++) {
-		const struct activity_group *group = &groups->groups[row];
+		const struct thread_group *group = &groups->threads.groups[row];
 
 		fprintf(out, "%s,%s,%" PRIu64 ",%" PRIu64 ",%.3f,%.4f,%.0f,%d", from, until, groups->steps,
-			groups->looks, group->average, group->share, group->most, group->is_bound);
+			groups->threads.looks, group->average, group->share, group->most, group->is_bound);
 		for (uint32_t i = 0; i < view->columns_count; i++) {
 			fputc(',', out);
 			csv_text(out, group->values[i]);

@@ -122,7 +122,8 @@ void threads_show(struct report *report, const struct threads_choice *choice)
 		log_error("the screen needs a terminal: give --once, --json or --csv");
 		return;
 	}
-	result = choice->view.is_live ? show_samples(report, choice) : show_looks(report, choice);
+	result = choice->view.origin == THREADS_SAMPLED ? show_samples(report, choice)
+							: show_looks(report, choice);
 	if (result == -ENOMEM)
 		log_error("out of memory");
 	else if (result < 0 && result != -ECANCELED)
@@ -158,9 +159,10 @@ static const char *command_with(uint32_t column)
 }
 
 /* Returns OPTIONS_RUN or EXIT_USAGE. */
-static int add_column(const struct columns_word *word, enum thread_origin origin, const char *name,
-		      size_t bytes, struct thread_view *view)
+static int add_column(const struct columns_word *word, const char *name, size_t bytes,
+		      struct thread_view *view)
 {
+	enum thread_origin origin = view->origin;
 	int column = thread_column_find(name, bytes);
 
 	if (column >= 0 && !thread_column_is_known((uint32_t)column, origin)) {
@@ -184,11 +186,11 @@ static int add_column(const struct columns_word *word, enum thread_origin origin
 	return OPTIONS_RUN;
 }
 
-static int read_columns(const struct columns_word *word, enum thread_origin origin, struct thread_view *view)
+static int read_columns(const struct columns_word *word, struct thread_view *view)
 {
 	view->columns_count = 0;
 	if (!word->text) {
-		bool of_samples = origin == THREADS_SAMPLED;
+		bool of_samples = view->origin == THREADS_SAMPLED;
 
 		view->columns_count = of_samples ? ARRAY_SIZE(columns_of_samples) : ARRAY_SIZE(columns_usual);
 		memcpy(view->columns, of_samples ? columns_of_samples : columns_usual,
@@ -197,7 +199,7 @@ static int read_columns(const struct columns_word *word, enum thread_origin orig
 	}
 	for (const char *at = word->text;; at++) {
 		size_t bytes = strcspn(at, ",");
-		int status = add_column(word, origin, at, bytes, view);
+		int status = add_column(word, at, bytes, view);
 
 		if (status != OPTIONS_RUN)
 			return status;
@@ -207,7 +209,7 @@ static int read_columns(const struct columns_word *word, enum thread_origin orig
 	}
 }
 
-static int read_match(const char *text, enum thread_origin origin, struct thread_view *view)
+static int read_match(const char *text, struct thread_view *view)
 {
 	const char *word;
 	int result = thread_filter_read(&view->filter, text, &word);
@@ -218,20 +220,23 @@ static int read_match(const char *text, enum thread_origin origin, struct thread
 	else if (result < 0)
 		log_error("--match: give at most %u words and %u characters", FILTER_WORDS_MAX,
 			  FILTER_BYTES - 1);
-	column = result < 0 ? THREAD_GROUPING : thread_filter_unknown(&view->filter, origin);
+	column = result < 0 ? THREAD_GROUPING : thread_filter_unknown(&view->filter, view->origin);
 	if (column < THREAD_GROUPING)
 		log_error("--match '%s': '%s' is not known here; there are %s", text,
-			  thread_column_names[column], origins[origin].columns);
+			  thread_column_names[column], origins[view->origin].columns);
 	return result < 0 || column < THREAD_GROUPING ? EXIT_USAGE : OPTIONS_RUN;
 }
 
 int thread_view_read(const struct columns_word *columns, const char *match, enum thread_origin origin,
 		     struct thread_view *view)
 {
-	int status = read_columns(columns, origin, view);
+	int status;
+
+	view->origin = origin;
+	status = read_columns(columns, view);
 
 	if (status == OPTIONS_RUN && match)
-		status = read_match(match, origin, view);
+		status = read_match(match, view);
 	view->sort = view->columns_count;
 	return status;
 }
@@ -242,11 +247,10 @@ int threads_choice_read(const struct threads_words *words, enum thread_origin or
 			struct threads_choice *ret_choice)
 {
 	const struct columns_word columns = { "--columns", words->columns };
-	bool is_live = origin == THREADS_SAMPLED;
 
 	*ret_choice = (struct threads_choice){
 		/* nobody has a state in samples: all of them are shown */
-		.view = { .window = 1, .is_live = is_live, .all_states = is_live },
+		.view = { .window = 1, .all_states = origin == THREADS_SAMPLED },
 		.hz = HZ_DEFAULT,
 		.once = words->once,
 		.csv = csv,

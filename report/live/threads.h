@@ -30,8 +30,8 @@ struct threads_words {
 };
 
 struct threads_choice {
-	struct thread_view view; /* its is_live: of the samples that bourdond sends */
-	unsigned int hz;         /* looks a second, if it is not live */
+	struct thread_view view;
+	unsigned int hz; /* looks a second, if it is not of samples */
 	bool once, csv;
 	bool is_screen; /* none of once, CSV and JSON */
 };

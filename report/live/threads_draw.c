@@ -103,16 +103,17 @@ static void put_bar(const struct threads_screen *screen, int y, int x, int width
 }
 
 /* The last `width` seconds; a full character is one thread, or the most that there were. */
-static void put_spark(const struct threads_screen *screen, int y, int x, int width, const float *spark)
+static void put_spark(const struct threads_screen *screen, int y, int x, int width,
+		      const struct thread_group *group)
 {
-	float most = 1;
+	double values[THREAD_CELLS], most = 1;
 
+	for (uint32_t i = 0, cell = THREAD_CELLS - (uint32_t)width; cell < THREAD_CELLS; i++, cell++) {
+		values[i] = thread_groups_cell(&screen->groups, group, cell, cell + 1);
+		most = values[i] > most ? values[i] : most;
+	}
 	for (int i = 0; i < width; i++)
-		if (spark[(int)SPARK_SECONDS - width + i] > most)
-			most = spark[(int)SPARK_SECONDS - width + i];
-	for (int i = 0; i < width; i++)
-		put_plain(screen, y, x + i, 1,
-			  format_spark(spark[(int)SPARK_SECONDS - width + i], most, screen->is_utf8));
+		put_plain(screen, y, x + i, 1, format_spark(values[i], most, screen->is_utf8));
 }
 
 /* ---- the table ---- */
@@ -127,7 +128,7 @@ static struct layout lay_out(const struct thread_view *view)
 {
 	struct layout layout = { .bar = COLS >= 60 ? BAR_COLUMNS : 0 };
 
-	layout.spark = COLS >= 160 ? (int)SPARK_SECONDS : COLS >= 100 ? 24 : COLS >= 72 ? 10 : 0;
+	layout.spark = COLS >= 160 ? (int)THREAD_CELLS : COLS >= 100 ? 24 : COLS >= 72 ? 10 : 0;
 	layout.text = AVERAGE_COLUMNS + 1 + SHARE_COLUMNS + 1 + (layout.bar ? layout.bar + 1 : 0);
 	threads_fit_columns(view, COLS - layout.text - (layout.spark ? layout.spark + 1 : 0), layout.widths);
 	return layout;
@@ -141,7 +142,7 @@ static void draw_header(const struct threads_screen *screen, const struct thread
 
 	attron(A_REVERSE);
 	mvhline(y, 0, ' ', COLS);
-	put_plain(screen, y, 0, AVERAGE_COLUMNS, view->is_live ? "   CPUS" : "AVERAGE");
+	put_plain(screen, y, 0, AVERAGE_COLUMNS, view->origin == THREADS_SAMPLED ? "   CPUS" : "AVERAGE");
 	put_plain(screen, y, AVERAGE_COLUMNS + 1, SHARE_COLUMNS + 1 + layout->bar,
 		  layout->bar ? "SHARE" : "SHAR");
 	for (uint32_t i = 0; i < view->columns_count; i++) {
@@ -194,7 +195,7 @@ static void draw_group(const struct threads_screen *screen, const struct thread_
 	attron(colour);
 	put_bar(screen, y, AVERAGE_COLUMNS + 1 + SHARE_COLUMNS + 1, layout->bar, group->share);
 	if (layout->spark)
-		put_spark(screen, y, COLS - layout->spark, layout->spark, group->spark);
+		put_spark(screen, y, COLS - layout->spark, layout->spark, group);
 	attroff(colour);
 	for (uint32_t i = 0; i < view->columns_count; i++) {
 		attr_t own = view->columns[i] == THREAD_STATE ? colour_of(screen, group->values[i])
@@ -231,7 +232,7 @@ static void draw_table(struct threads_screen *screen, int y)
 	if (!screen->groups.count)
 		put_plain(screen, y + 2, 2, COLS - 2,
 			  !screen->history->seconds_count ? "the first second is not over yet"
-			  : level->view.is_live           ? "nothing on a CPU matches"
+			  : threads_is_live(screen)       ? "nothing on a CPU matches"
 			  : level->view.all_states || level->view.filter.has_state
 				  ? "no thread matches"
 				  : "no thread runs, is queued, or is in D; press a to see all states");
@@ -364,6 +365,7 @@ static int draw_thread(const struct threads_screen *screen, int y)
 static void draw_title(const struct threads_screen *screen)
 {
 	const struct thread_history *history = screen->history;
+	const struct thread_groups *groups = &screen->groups;
 	char text[FORMAT_BYTES * 2], what[FORMAT_BYTES], when[16] = "--:--:--", place[48] = "live";
 	struct tm local;
 	time_t seconds;
@@ -377,12 +379,12 @@ static void draw_title(const struct threads_screen *screen)
 		snprintf(place, sizeof(place), "%s, %u s ago", screen->is_frozen ? "FROZEN" : "PAST",
 			 screen->back);
 	if (threads_is_live(screen))
-		threads_describe_samples(&screen->groups, threads_shown_look(screen), what, sizeof(what));
+		threads_describe_samples(groups, threads_shown_look(screen), what, sizeof(what));
 	else
-		snprintf(what, sizeof(what), "%.0f %s: %.1f running, %.1f queued, %.1f in D",
-			 screen->groups.all,
-			 plural((uint64_t)(screen->groups.all + 0.5), "thread", "threads"),
-			 screen->groups.running, screen->groups.queued, screen->groups.disk);
+		snprintf(what, sizeof(what), "%.0f %s: %.1f running, %.1f queued, %.1f in D", groups->all,
+			 plural((uint64_t)(groups->all + 0.5), "thread", "threads"),
+			 groups->states[ACTIVITY_RUNNING], groups->states[ACTIVITY_QUEUED],
+			 groups->states[ACTIVITY_DISK]);
 	snprintf(text, sizeof(text), "%s  %s  %s", when, place, what);
 	attron(A_BOLD);
 	put_plain(screen, 0, 0, COLS, text);
@@ -460,7 +462,7 @@ static void draw_place(const struct threads_screen *screen)
 	}
 	if (used < sizeof(text))
 		snprintf(text + used, sizeof(text) - used, "  %s  average of %u s%s%s",
-			 level->view.is_live                                      ? "on CPU"
+			 threads_is_live(screen)                                  ? "on CPU"
 			 : level->view.all_states || level->view.filter.has_state ? "all states"
 										  : "running, queued, D",
 			 level->view.window, *level->view.filter.text ? "  filter: " : "",

@@ -64,7 +64,7 @@ void threads_draw(struct threads_screen *screen);
 /* Whether it is of samples. */
 static inline bool threads_is_live(const struct threads_screen *screen)
 {
-	return screen->levels[LEVEL_GROUPS].view.is_live;
+	return screen->levels[LEVEL_GROUPS].view.origin == THREADS_SAMPLED;
 }
 
 /* The number of the second that is shown. */

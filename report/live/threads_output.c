@@ -145,15 +145,16 @@ static void print_summary(FILE *out, const struct thread_view *view, const struc
 {
 	char text[FORMAT_BYTES];
 
-	if (view->is_live) {
+	if (view->origin == THREADS_SAMPLED) {
 		threads_describe_samples(groups, look, text, sizeof(text));
-		fprintf(out, "%s, over %u %s of the clock\n", text, groups->looks,
+		fprintf(out, "%s, over %" PRIu64 " %s of the clock\n", text, groups->looks,
 			plural(groups->looks, "tick", "ticks"));
 		return;
 	}
-	fprintf(out, "%.1f threads on average over %u %s: %.1f running, %.1f queued, %.1f in D\n",
-		groups->all, groups->looks, plural(groups->looks, "look", "looks"), groups->running,
-		groups->queued, groups->disk);
+	fprintf(out, "%.1f threads on average over %" PRIu64 " %s: %.1f running, %.1f queued, %.1f in D\n",
+		groups->all, groups->looks, plural(groups->looks, "look", "looks"),
+		groups->states[ACTIVITY_RUNNING], groups->states[ACTIVITY_QUEUED],
+		groups->states[ACTIVITY_DISK]);
 }
 
 void threads_print_text(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
@@ -165,7 +166,7 @@ void threads_print_text(FILE *out, const struct thread_view *view, const struct 
 
 	print_summary(out, view, groups, look);
 	if (!groups->count) {
-		fputs(view->is_live ? "nothing on a CPU matches\n"
+		fputs(view->origin == THREADS_SAMPLED ? "nothing on a CPU matches\n"
 		      : view->all_states || view->filter.has_state
 			      ? "no thread matches\n"
 			      : "none of them runs, is queued, or is in D; --match 'state=*' shows the others\n",
@@ -174,7 +175,8 @@ void threads_print_text(FILE *out, const struct thread_view *view, const struct 
 	}
 	for (uint32_t i = 0; i < view->columns_count; i++)
 		widths[i] = width_of(groups, view, i, rows);
-	fprintf(out, "\n%8s  %6s  %-*s  ", view->is_live ? "CPUS" : "AVERAGE", "SHARE", (int)BAR_COLUMNS, "");
+	fprintf(out, "\n%8s  %6s  %-*s  ", view->origin == THREADS_SAMPLED ? "CPUS" : "AVERAGE", "SHARE",
+		(int)BAR_COLUMNS, "");
 	for (uint32_t i = 0; i < view->columns_count; i++)
 		print_upper(out, thread_column_names[view->columns[i]], widths[i],
 			    i + 1 == view->columns_count);
@@ -213,15 +215,18 @@ void threads_print_json(FILE *out, const struct thread_view *view, const struct 
 
 	fputs("{\"at\": \"", out);
 	fputs(time_text_write(at_ns, at), out);
-	if (view->is_live)
+	if (view->origin == THREADS_SAMPLED)
 		fprintf(out,
-			"\", \"ticks\": %u, \"cpus\": %.3f, \"cpus_sampled\": %u, \"left_out\": %" PRIu64
+			"\", \"ticks\": %" PRIu64
+			", \"cpus\": %.3f, \"cpus_sampled\": %u, \"left_out\": %" PRIu64
 			", \"missed\": %u, \"groups\": [",
 			groups->looks, groups->all, look->cpus, look->left_out, look->missed);
 	else
 		fprintf(out,
-			"\", \"looks\": %u, \"threads\": %.3f, \"running\": %.3f, \"queued\": %.3f, \"in_d\": %.3f, \"groups\": [",
-			groups->looks, groups->all, groups->running, groups->queued, groups->disk);
+			"\", \"looks\": %" PRIu64
+			", \"threads\": %.3f, \"running\": %.3f, \"queued\": %.3f, \"in_d\": %.3f, \"groups\": [",
+			groups->looks, groups->all, groups->states[ACTIVITY_RUNNING],
+			groups->states[ACTIVITY_QUEUED], groups->states[ACTIVITY_DISK]);
 	for (uint32_t row = 0; row < rows; row++) {
 		const struct thread_group *group = &groups->groups[row];
 
@@ -231,8 +236,8 @@ void threads_print_json(FILE *out, const struct thread_view *view, const struct 
 			threads_print_json_value(out, view->columns[i], group->values[i]);
 			fputs(", ", out);
 		}
-		fprintf(out, "\"%s\": %.3f, \"share\": %.4f}", view->is_live ? "cpus" : "average",
-			group->average, group->share);
+		fprintf(out, "\"%s\": %.3f, \"share\": %.4f}",
+			view->origin == THREADS_SAMPLED ? "cpus" : "average", group->average, group->share);
 	}
 	fputs("]}\n", out);
 }
@@ -241,7 +246,7 @@ void threads_print_json(FILE *out, const struct thread_view *view, const struct 
 
 void threads_print_csv_header(FILE *out, const struct thread_view *view)
 {
-	fprintf(out, "at,%s,share", view->is_live ? "cpus" : "average");
+	fprintf(out, "at,%s,share", view->origin == THREADS_SAMPLED ? "cpus" : "average");
 	for (uint32_t i = 0; i < view->columns_count; i++)
 		fprintf(out, ",%s", thread_column_names[view->columns[i]]);
 	fputs("\r\n", out);

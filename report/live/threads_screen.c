@@ -71,11 +71,11 @@ static void choose_columns(struct thread_view *view, uint32_t level)
 	static const uint32_t live_threads[] = { THREAD_TID, THREAD_COMM, THREAD_PROCESS, THREAD_FUNCTION };
 	static const uint32_t live_thread[] = { THREAD_FUNCTION, THREAD_MODULE };
 
-	if (level == LEVEL_THREADS && view->is_live)
+	if (level == LEVEL_THREADS && view->origin == THREADS_SAMPLED)
 		set_columns(view, live_threads, ARRAY_SIZE(live_threads));
 	else if (level == LEVEL_THREADS)
 		set_columns(view, threads, ARRAY_SIZE(threads));
-	else if (view->is_live)
+	else if (view->origin == THREADS_SAMPLED)
 		set_columns(view, live_thread, ARRAY_SIZE(live_thread));
 	else
 		set_columns(view, thread, ARRAY_SIZE(thread));
@@ -86,7 +86,7 @@ static int go_into(struct threads_screen *screen)
 {
 	const struct threads_level *from = level_of(screen);
 	const struct thread_group *group;
-	struct threads_level into = { .view = { .all_states = true, .is_live = threads_is_live(screen) } };
+	struct threads_level into = { .view = { .all_states = true, .origin = from->view.origin } };
 
 	if (screen->level + 1 >= LEVELS || from->selected >= screen->groups.count)
 		return 0;
@@ -94,7 +94,7 @@ static int go_into(struct threads_screen *screen)
 	if (screen->level == LEVEL_GROUPS)
 		into.view = from->view;
 	else
-		into.view.window = SPARK_SECONDS;
+		into.view.window = THREAD_CELLS;
 	choose_columns(&into.view, screen->level + 1);
 	into.view.sort = into.view.columns_count;
 	into.view.is_reversed = false;
@@ -199,9 +199,7 @@ static void set_filter(struct threads_screen *screen)
 	struct thread_filter filter;
 	const char *word;
 	int result = thread_filter_read(&filter, screen->prompt, &word);
-	uint32_t unknown =
-		result < 0 ? THREAD_GROUPING
-			   : thread_filter_unknown(&filter, view->is_live ? THREADS_SAMPLED : THREADS_NOW);
+	uint32_t unknown = result < 0 ? THREAD_GROUPING : thread_filter_unknown(&filter, view->origin);
 
 	if (result == -ENOENT)
 		snprintf(screen->message, sizeof(screen->message),
@@ -300,7 +298,7 @@ static void change_view(struct threads_screen *screen, int key)
 		view->is_reversed = !view->is_reversed;
 		break;
 	case 'a':
-		view->all_states = !view->all_states || view->is_live;
+		view->all_states = !view->all_states || view->origin == THREADS_SAMPLED;
 		break;
 	case 'u':
 		swap_unit(screen);

@@ -11,7 +11,7 @@ static void group(const struct thread_lines *lines, uint64_t samples)
 	const struct thread_view view = {
 		.columns = { THREAD_FUNCTION, THREAD_MODULE, THREAD_COMM },
 		.columns_count = 3,
-		.is_live = true,
+		.origin = THREADS_SAMPLED,
 		.all_states = true,
 		.window = 1,
 		.sort = 3,

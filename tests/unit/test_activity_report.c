@@ -98,9 +98,9 @@ static void load(const char *group_by, bool all, int64_t from, int64_t until,
 static void expect_group(const struct activity_groups *groups, uint32_t i, const char *value, double average,
 			 double most, bool is_bound)
 {
-	const struct activity_group *group = &groups->groups[i];
+	const struct thread_group *group = &groups->threads.groups[i];
 
-	ck_assert_uint_lt(i, groups->count);
+	ck_assert_uint_lt(i, groups->threads.count);
 	ck_assert_pstr_eq(group->values[0], value);
 	ck_assert_double_eq_tol(group->average, average, 1e-9);
 	ck_assert_double_eq_tol(group->most, most, 1e-9);
@@ -113,17 +113,17 @@ START_TEST(averages_are_over_the_looks_that_were_taken)
 
 	load("state", false, -600, 600, &groups);
 	ck_assert_uint_eq(groups.steps, 140);
-	ck_assert_uint_eq(groups.looks, 135);
-	ck_assert_uint_eq(groups.count, 3);
+	ck_assert_uint_eq(groups.threads.looks, 135);
+	ck_assert_uint_eq(groups.threads.count, 3);
 	/* two rows of D in the second minute, and when one of them had its 7 threads is not known: at most 8 at once */
 	expect_group(&groups, 0, "D", (180 + 60 + 110 + 55 + 20) / 135.0, 8, true);
 	expect_group(&groups, 1, "running", 80 / 135.0, 1, false);
 	expect_group(&groups, 2, "queued", 55 / 135.0, 1, false);
-	ck_assert_double_eq_tol(groups.groups[0].share, 425 / 560.0, 1e-9);
-	ck_assert_double_eq_tol(groups.average, 560 / 135.0, 1e-9);
-	ck_assert_double_eq_tol(groups.all, 1160 / 135.0, 1e-9);
-	ck_assert_double_eq_tol(groups.states[ACTIVITY_DISK], 425 / 135.0, 1e-9);
-	ck_assert_double_eq_tol(groups.states[ACTIVITY_OTHERS], 600 / 135.0, 1e-9);
+	ck_assert_double_eq_tol(groups.threads.groups[0].share, 425 / 560.0, 1e-9);
+	ck_assert_double_eq_tol(groups.threads.average, 560 / 135.0, 1e-9);
+	ck_assert_double_eq_tol(groups.threads.all, 1160 / 135.0, 1e-9);
+	ck_assert_double_eq_tol(groups.threads.states[ACTIVITY_DISK], 425 / 135.0, 1e-9);
+	ck_assert_double_eq_tol(groups.threads.states[ACTIVITY_OTHERS], 600 / 135.0, 1e-9);
 	ck_assert_double_eq_tol(groups.rest, 55 / 135.0, 1e-9);
 	ck_assert_uint_eq(groups.damaged, 0);
 	ck_assert_uint_eq(groups.overlaps, 0);
@@ -147,24 +147,24 @@ END_TEST
 START_TEST(cells_without_a_look_have_no_average)
 {
 	_cleanup_activity_groups_ struct activity_groups groups = { 0 };
-	const struct activity_group *disk;
+	const struct thread_group *disk;
 
 	load("state", false, -600, 600, &groups);
-	disk = &groups.groups[0];
+	disk = &groups.threads.groups[0];
 	ck_assert_int_eq(groups.cell_ns, 10 * SECOND);
 	ck_assert_uint_eq(groups.cells_count, 32);
-	ck_assert_double_eq_tol(activity_cell(&groups, disk, 0, 1), 2, 1e-9);
-	ck_assert_double_eq_tol(activity_cell(&groups, disk, 2, 3), 5, 1e-9);
-	ck_assert_double_eq_tol(activity_cell(&groups, disk, 3, 4), 7, 1e-9);
+	ck_assert_double_eq_tol(thread_groups_cell(&groups.threads, disk, 0, 1), 2, 1e-9);
+	ck_assert_double_eq_tol(thread_groups_cell(&groups.threads, disk, 2, 3), 5, 1e-9);
+	ck_assert_double_eq_tol(thread_groups_cell(&groups.threads, disk, 3, 4), 7, 1e-9);
 	/* all looks of the first minute */
-	ck_assert_double_eq_tol(activity_cell(&groups, disk, 0, 6), 4, 1e-9);
-	ck_assert_uint_eq(groups.cell_looks[7], 5);
-	ck_assert_double_eq_tol(activity_cell(&groups, disk, 7, 8), 3, 1e-9);
-	ck_assert_uint_eq(groups.cell_looks[12], 0);
-	ck_assert_double_lt(activity_cell(&groups, disk, 12, 30), 0);
-	ck_assert_double_eq_tol(activity_cell(&groups, disk, 31, 32), 1, 1e-9);
+	ck_assert_double_eq_tol(thread_groups_cell(&groups.threads, disk, 0, 6), 4, 1e-9);
+	ck_assert_uint_eq(groups.threads.cell_looks[7], 5);
+	ck_assert_double_eq_tol(thread_groups_cell(&groups.threads, disk, 7, 8), 3, 1e-9);
+	ck_assert_uint_eq(groups.threads.cell_looks[12], 0);
+	ck_assert_double_lt(thread_groups_cell(&groups.threads, disk, 12, 30), 0);
+	ck_assert_double_eq_tol(thread_groups_cell(&groups.threads, disk, 31, 32), 1, 1e-9);
 	/* the looks of a gap count nowhere */
-	ck_assert_double_eq_tol(activity_cell(&groups, disk, 11, 31), (30 + 10) / 20.0, 1e-9);
+	ck_assert_double_eq_tol(thread_groups_cell(&groups.threads, disk, 11, 31), (30 + 10) / 20.0, 1e-9);
 }
 END_TEST
 
@@ -174,24 +174,25 @@ START_TEST(a_span_may_begin_and_end_within_a_minute)
 
 	/* steps 25 to 44 */
 	load("state", true, 25, 45, &groups);
-	ck_assert_uint_eq(groups.looks, 20);
+	ck_assert_uint_eq(groups.threads.looks, 20);
 	expect_group(&groups, 0, "S", 10, 10, false);
 	expect_group(&groups, 1, "D", (5 * 5 + 10 * 7 + 5 * 4) / 20.0, 7, false);
 	expect_group(&groups, 2, "running", 1, 1, false);
 	ck_assert_int_eq(groups.cell_ns, 2 * SECOND); /* not shorter than two looks */
-	ck_assert_double_eq_tol(activity_cell(&groups, &groups.groups[1], 0, 1), 5, 1e-9);
-	ck_assert_double_eq_tol(groups.all, (200 + 115 + 20) / 20.0, 1e-9);
+	ck_assert_double_eq_tol(thread_groups_cell(&groups.threads, &groups.threads.groups[1], 0, 1), 5,
+				1e-9);
+	ck_assert_double_eq_tol(groups.threads.all, (200 + 115 + 20) / 20.0, 1e-9);
 	activity_groups_free(&groups);
 	/* of the second minute, from after the missed looks: when the row without times had its threads is not known */
 	load("comm", false, 75, 85, &groups);
 	expect_group(&groups, 0, "mysqld", 2, 7, true);
-	ck_assert_uint_eq(groups.looks, 10);
+	ck_assert_uint_eq(groups.threads.looks, 10);
 	activity_groups_free(&groups);
 	/* looks that were missed, and nothing else */
 	load("comm", false, 70, 75, &groups);
 	ck_assert_uint_eq(groups.steps, 5);
-	ck_assert_uint_eq(groups.looks, 0);
-	ck_assert_uint_eq(groups.count, 0);
+	ck_assert_uint_eq(groups.threads.looks, 0);
+	ck_assert_uint_eq(groups.threads.count, 0);
 }
 END_TEST
 
@@ -244,9 +245,9 @@ START_TEST(damaged_rows)
 	write_database(damaged[_i].sql);
 	load("comm", false, 0, damaged[_i].looks == 60 ? 60 : 120, &groups);
 	ck_assert_uint_eq(groups.damaged, damaged[_i].damaged);
-	ck_assert_uint_eq(groups.looks, damaged[_i].looks);
-	ck_assert_uint_eq(groups.count, damaged[_i].average > 0);
-	if (groups.count)
+	ck_assert_uint_eq(groups.threads.looks, damaged[_i].looks);
+	ck_assert_uint_eq(groups.threads.count, damaged[_i].average > 0);
+	if (groups.threads.count)
 		expect_group(&groups, 0, "mysqld", damaged[_i].average / 60.0, damaged[_i].most, false);
 }
 END_TEST
@@ -260,7 +261,7 @@ START_TEST(minutes_of_two_machines_overlap)
 		"INSERT INTO activity VALUES(9, 2, 120, 2, 2, '[[0,2]]')");
 	load("comm", false, 0, 60, &groups);
 	ck_assert_uint_eq(groups.overlaps, 1);
-	ck_assert_uint_eq(groups.looks, 60 + 50);
+	ck_assert_uint_eq(groups.threads.looks, 60 + 50);
 	ck_assert_uint_eq(groups.gaps_count, 0);
 }
 END_TEST

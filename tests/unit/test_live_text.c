@@ -125,7 +125,7 @@ START_TEST(samples_are_cpus)
 {
 	static const struct thread_view view = { .columns = { THREAD_FUNCTION },
 						 .columns_count = 1,
-						 .is_live = true,
+						 .origin = THREADS_SAMPLED,
 						 .all_states = true,
 						 .window = 1,
 						 .sort = 1 };
@@ -143,7 +143,8 @@ START_TEST(samples_are_cpus)
 	ck_assert_double_eq_tol(groups.groups[0].average, 0.4, 1e-9);
 	ck_assert_double_eq_tol(groups.groups[1].average, 0.08, 1e-9);
 	ck_assert_double_eq_tol(groups.all, 0.54, 1e-9);
-	ck_assert_double_eq_tol(groups.groups[0].spark[SPARK_SECONDS - 1], 0.4, 1e-6);
+	ck_assert_double_eq_tol(
+		thread_groups_cell(&groups, &groups.groups[0], THREAD_CELLS - 1, THREAD_CELLS), 0.4, 1e-6);
 	thread_groups_free(&groups);
 	thread_history_free(history);
 	free(history);

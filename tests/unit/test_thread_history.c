@@ -50,6 +50,11 @@ static struct thread_groups group(const struct thread_history *history, const st
 	return groups;
 }
 
+static double cell_of_first(const struct thread_groups *groups, uint32_t cell)
+{
+	return thread_groups_cell(groups, &groups->groups[0], cell, cell + 1);
+}
+
 static const struct made busy[] = {
 	{ "1", "D", "read", "dd", "/" },
 	{ "2", "D", "read", "dd", "/" },
@@ -87,17 +92,17 @@ START_TEST(averages_are_threads_at_a_look)
 	ck_assert_double_eq_tol(groups.groups[0].share, 0.5, 1e-9);
 	ck_assert_str_eq(groups.groups[1].values[0], "queued");
 	ck_assert_double_eq_tol(groups.all, 3, 1e-9);
-	ck_assert_double_eq_tol(groups.disk, 1, 1e-9);
-	ck_assert_double_eq_tol(groups.queued, 1, 1e-9);
-	ck_assert_double_eq_tol(groups.running, 0, 1e-9);
+	ck_assert_double_eq_tol(groups.states[ACTIVITY_DISK], 1, 1e-9);
+	ck_assert_double_eq_tol(groups.states[ACTIVITY_QUEUED], 1, 1e-9);
+	ck_assert_double_eq_tol(groups.states[ACTIVITY_RUNNING], 0, 1e-9);
 	thread_groups_free(&groups);
 	/* the second after it: the most first */
 	groups = group(history, &by_comm, 1);
 	ck_assert_double_eq_tol(groups.groups[0].average, 2, 1e-9);
 	ck_assert_double_eq_tol(groups.groups[0].share, 2.0 / 3, 1e-9);
-	ck_assert_double_eq_tol(groups.groups[0].spark[SPARK_SECONDS - 1], 2, 1e-6);
-	ck_assert_double_eq_tol(groups.groups[0].spark[SPARK_SECONDS - 2], 1, 1e-6);
-	ck_assert_double_eq_tol(groups.groups[0].spark[SPARK_SECONDS - 3], 0, 1e-6);
+	ck_assert_double_eq_tol(cell_of_first(&groups, THREAD_CELLS - 1), 2, 1e-9);
+	ck_assert_double_eq_tol(cell_of_first(&groups, THREAD_CELLS - 2), 1, 1e-9);
+	ck_assert_double_eq_tol(cell_of_first(&groups, THREAD_CELLS - 3), -1, 1e-9);
 	thread_groups_free(&groups);
 	thread_history_free(history);
 	free(history);
@@ -196,7 +201,7 @@ START_TEST(names_that_come_and_go_take_bounded_memory)
 		kinds_most = history->kinds_count > kinds_most ? history->kinds_count : kinds_most;
 	}
 	ck_assert_uint_le(kinds_most, HISTORY_KINDS_MAX + THREADS);
-	ck_assert_uint_le(history->names_count, HISTORY_KINDS_MAX + THREADS + 16);
+	ck_assert_uint_le(history->names.count, HISTORY_KINDS_MAX + THREADS + 16);
 	ck_assert_uint_gt(history->seconds_count, 20);
 	ck_assert_int_eq(history->seconds[history->seconds_count - 1].at_ns, (SECONDS - 1) * SECOND);
 	/* and what is left is right */

@@ -24,7 +24,13 @@ static struct thread_group made[] = {
 
 static const struct thread_groups empty = { .looks = 1 };
 static const struct thread_groups groups = {
-	.groups = made, .count = 2, .average = 2, .running = 0.75, .disk = 1.25, .all = 40, .looks = 4
+	.groups = made,
+	.count = 2,
+	.average = 2,
+	.states = { [ACTIVITY_RUNNING] = 0.75, [ACTIVITY_DISK] = 1.25 },
+	.all = 40,
+	.looks = 4,
+
 };
 
 enum form { TEXT, JSON, CSV };
@@ -104,7 +110,7 @@ START_TEST(samples)
 	static const struct thread_view live = { .columns = { THREAD_FUNCTION, THREAD_MODULE },
 						 .columns_count = 2,
 						 .window = 1,
-						 .is_live = true };
+						 .origin = THREADS_SAMPLED };
 	static struct thread_group of_functions[] = {
 		{ .values = { "f;\033", "libc.so.6" }, .average = 1.5, .share = 1 }
 	};
