@@ -53,7 +53,7 @@ int activity_groups_begin(struct activity_groups *groups, const struct activity_
 	*groups = (struct activity_groups){
 		.span = *span,
 		.cell_ns = cell_ns,
-		.cells_count = (uint32_t)((span_ns - 1) / cell_ns + 1),
+		.threads.cells_count = (uint32_t)((span_ns - 1) / cell_ns + 1),
 		.sums = calloc(1, sizeof(*groups->sums)),
 	};
 	return groups->sums ? 0 : -ENOMEM;

@@ -48,7 +48,6 @@ struct stored_activity {
 struct activity_groups {
 	struct activity_span span;
 	int64_t cell_ns;
-	uint32_t cells_count;
 	struct thread_groups threads;
 	double rest;    /* threads that match and have no row of their own */
 	uint64_t steps; /* looks that were due */

@@ -178,7 +178,7 @@ double thread_groups_cell(const struct thread_groups *groups, const struct threa
 	double threads = 0;
 	uint64_t looks = 0;
 
-	for (uint32_t cell = first; cell < end && cell < THREAD_CELLS; cell++) {
+	for (uint32_t cell = first; cell < end && cell < groups->cells_count; cell++) {
 		threads += group->cells[cell];
 		looks += groups->cell_looks[cell];
 	}

@@ -71,6 +71,7 @@ struct thread_groups {
 		states[ACTIVITY_OTHERS + 1]; /* of all threads that match the filter, whatever their state */
 	uint64_t looks;                      /* that averages are of */
 	uint64_t cell_looks[THREAD_CELLS];
+	uint32_t cells_count; /* that are in use */
 };
 
 /*

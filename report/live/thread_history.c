@@ -232,7 +232,8 @@ static int add_second(struct grouping *grouping, const struct history_second *se
 int thread_history_group(const struct thread_history *history, const struct thread_view *view, uint32_t last,
 			 struct thread_groups *ret_groups)
 {
-	_cleanup_thread_groups_ struct thread_groups groups = { .texts_last = true };
+	_cleanup_thread_groups_ struct thread_groups groups = { .texts_last = true,
+								.cells_count = THREAD_CELLS };
 	_cleanup_free_ struct thread_place *places = calloc(history->kinds_count + 1UL, sizeof(*places));
 	struct grouping grouping = { history, view, &groups, places };
 	uint32_t wanted = view->window > THREAD_CELLS ? view->window : THREAD_CELLS;

@@ -12,6 +12,7 @@
 #include "report/live/threads_output.h"
 #include "report/live/threads_screen.h"
 #include "report/live/threads_source.h"
+#include "report/text/time_text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,6 +29,7 @@ static int print_second(struct report *report, const struct threads_choice *choi
 	_cleanup_thread_groups_ struct thread_groups groups = { 0 };
 	uint32_t last = history->seconds_count - 1;
 	int64_t at_ns = history->seconds[last].at_ns;
+	char at[TIME_TEXT_BYTES];
 	int result = thread_history_group(history, view, last, &groups);
 
 	if (result < 0)
@@ -35,7 +37,7 @@ static int print_second(struct report *report, const struct threads_choice *choi
 	if (report->json)
 		threads_print_json(report->out, view, &groups, report->limit, look, at_ns);
 	else if (choice->csv)
-		threads_print_csv(report->out, view, &groups, report->limit, at_ns);
+		threads_print_csv(report->out, view, &groups, report->limit, time_text_write(at_ns, at));
 	else
 		threads_print_text(report->out, view, &groups, report->limit, look);
 	return fflush(report->out) ? -errno : 0;

@@ -12,12 +12,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define BAR_COLUMNS 10U
 #define COLUMNS_LEAST 4
 #define WIDE_COLUMNS 28 /* of a column without a width of its own: functions, cgroups, */
 #define WIDE_MORE 6     /* and where there is no room it is by so many wider than the others */
+#define MOST_COLUMNS 6
 
-int threads_column_width(uint32_t column)
+/* In characters; names of functions and cgroups have what is left (0). */
+static int column_width(uint32_t column)
 {
 	static const int widths[THREAD_GROUPING] = {
 		[THREAD_STATE] = 7,  [THREAD_SYSCALL] = 15, [THREAD_COMM] = 15, [THREAD_PROCESS] = 15,
@@ -41,7 +42,7 @@ static int excess(uint32_t column, int width)
 	case THREAD_TID:
 		return width - FORMAT_BYTES;
 	default:
-		return width - (threads_column_width(column) ? 0 : WIDE_MORE);
+		return width - (column_width(column) ? 0 : WIDE_MORE);
 	}
 }
 
@@ -50,7 +51,7 @@ void threads_fit_columns(const struct thread_view *view, int room, int widths[TH
 	int wanted = 0;
 
 	for (uint32_t i = 0; i < view->columns_count; i++) {
-		widths[i] = threads_column_width(view->columns[i]);
+		widths[i] = column_width(view->columns[i]);
 		if (!widths[i])
 			widths[i] = WIDE_COLUMNS;
 		wanted += widths[i] + 1;
@@ -75,53 +76,99 @@ static uint32_t rows_of_limit(const struct thread_groups *groups, int64_t limit)
 	return limit < 0 || limit > groups->count ? groups->count : (uint32_t)limit;
 }
 
-static bool is_number(const char *text)
-{
-	return isdigit((unsigned char)*text) && !text[strspn(text, "0123456789")] && strlen(text) < 16 &&
-	       (*text != '0' || !text[1]);
-}
-
 /* ---- text ---- */
 
-static void print_cell(FILE *out, const char *text, int width, bool is_last)
-{
-	char cell[FORMAT_BYTES];
-	size_t columns;
+/* How a table looks, by where threads come from. */
+static const struct form {
+	const char *header, *gap, *before_percent;
+	int average_columns, share_columns, bar_columns;
+	const char *nothing, *nothing_active;
+} forms[] = {
+	[THREADS_NOW] = { "\n AVERAGE   SHARE              ", "  ", " ", 8, 4, 10, "no thread matches\n",
+			  "none of them runs, is queued, or is in D; --match 'state=*' shows the others\n" },
+	[THREADS_SAMPLED] = { "\n    CPUS   SHARE              ", "  ", " ", 8, 4, 10,
+			      "nothing on a CPU matches\n", "nothing on a CPU matches\n" },
+	[THREADS_STORED] = { "\nAVERAGE SHARE        MOST ", " ", "", 7, 3, 5, "no thread matches\n",
+			     "none of them ran, was queued, or was in D; --all shows the others\n" },
+};
 
-	escape_terminal(text, cell, sizeof(cell));
-	if (width && !is_last)
-		format_cut(cell, (size_t)width, sizeof(cell));
-	columns = format_columns(cell);
-	fprintf(out, "%s%*s", cell, is_last || columns >= (size_t)width ? 0 : width - (int)columns, "");
-	fputs(is_last ? "\n" : "  ", out);
+/* Writes text that is safe for a terminal, cut and filled to that width. */
+static void print_cell(FILE *out, char text[FORMAT_BYTES], int width, const char *gap)
+{
+	int columns;
+
+	if (width)
+		format_cut(text, (size_t)width, FORMAT_BYTES);
+	columns = (int)format_columns(text);
+	fprintf(out, "%s%*s%s", text, columns < width ? width - columns : 0, "", width ? gap : "");
 }
 
-/* Of a column whose width is not fixed: that of its longest value. */
-static int width_of(const struct thread_groups *groups, const struct thread_view *view, uint32_t place,
-		    uint32_t rows)
+static void print_header(FILE *out, const struct thread_view *view, const struct threads_layout *layout)
 {
-	int width = threads_column_width(view->columns[place]);
-	size_t longest = strlen(thread_column_names[view->columns[place]]);
-	char cell[FORMAT_BYTES];
+	const struct form *form = &forms[view->origin];
+	char text[FORMAT_BYTES];
 
-	for (uint32_t i = 0; i < rows && !width; i++) {
-		size_t columns =
-			format_columns(escape_terminal(groups->groups[i].values[place], cell, sizeof(cell)));
-
-		longest = columns > longest ? columns : longest;
+	fputs(form->header, out);
+	for (uint32_t i = 0; i < view->columns_count; i++) {
+		snprintf(text, sizeof(text), "%s", thread_column_names[view->columns[i]]);
+		for (char *at = text; *at; at++)
+			*at = (char)toupper((unsigned char)*at);
+		print_cell(out, text, layout->widths[i], form->gap);
 	}
-	return width ? width : (int)longest;
+	fputs(layout->spark ? "OVER TIME\n" : "\n", out);
 }
 
-static void print_upper(FILE *out, const char *name, int width, bool is_last)
+/* A full character is one thread, or the most that there were on average of a character. */
+static void print_spark(FILE *out, const struct thread_groups *groups, const struct thread_group *group,
+			const struct threads_layout *layout)
 {
-	char title[32];
-	size_t i = 0;
+	double values[THREAD_CELLS], most = 1;
 
-	for (; name[i] && i + 1 < sizeof(title); i++)
-		title[i] = (char)toupper((unsigned char)name[i]);
-	title[i] = '\0';
-	print_cell(out, title, width, is_last);
+	for (uint32_t i = 0; i < layout->spark; i++) {
+		values[i] = thread_groups_cell(groups, group, i * layout->cells, (i + 1) * layout->cells);
+		most = values[i] > most ? values[i] : most;
+	}
+	for (uint32_t i = 0; i < layout->spark; i++)
+		fputs(values[i] < 0 ? SPARK_NO_LOOK : format_spark(values[i], most, true), out);
+}
+
+static void print_group(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
+			const struct thread_group *group, const struct threads_layout *layout)
+{
+	const struct form *form = &forms[view->origin];
+	char text[FORMAT_BYTES];
+
+	fprintf(out, "%*.2f%s%*.0f%s%%%s", form->average_columns, group->average, form->gap,
+		form->share_columns, group->share * 100, form->before_percent, form->gap);
+	format_bar((int64_t)(group->share * 1000), 1000, (size_t)form->bar_columns, text, sizeof(text));
+	print_cell(out, text, form->bar_columns, form->gap);
+	if (view->origin == THREADS_STORED) {
+		snprintf(text, sizeof(text), "%s%.0f", group->is_bound ? "≤" : "", group->most);
+		fprintf(out, "%*s%s ", MOST_COLUMNS - (int)format_columns(text), "", text);
+	}
+	for (uint32_t i = 0; i < view->columns_count; i++) {
+		escape_terminal(group->values[i] ? group->values[i] : THREAD_NONE, text, sizeof(text));
+		print_cell(out, text, layout->widths[i], form->gap);
+	}
+	print_spark(out, groups, group, layout);
+	fputc('\n', out);
+}
+
+void threads_print_groups(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
+			  int64_t limit, const struct threads_layout *layout)
+{
+	const struct form *form = &forms[view->origin];
+	uint32_t rows = rows_of_limit(groups, limit);
+
+	if (!groups->count) {
+		fputs(view->all_states || view->filter.has_state ? form->nothing : form->nothing_active, out);
+		return;
+	}
+	print_header(out, view, layout);
+	for (uint32_t i = 0; i < rows; i++)
+		print_group(out, view, groups, &groups->groups[i], layout);
+	if (rows < groups->count)
+		fprintf(out, "and %u more; --limit shows them\n", groups->count - rows);
 }
 
 void threads_describe_samples(const struct thread_groups *groups, const struct thread_lines *look, char *into,
@@ -157,115 +204,155 @@ static void print_summary(FILE *out, const struct thread_view *view, const struc
 		groups->states[ACTIVITY_DISK]);
 }
 
+/* Of a column whose width is not fixed: that of its longest value. */
+static int width_of(const struct thread_groups *groups, const struct thread_view *view, uint32_t place,
+		    uint32_t rows)
+{
+	int width = column_width(view->columns[place]);
+	size_t longest = strlen(thread_column_names[view->columns[place]]);
+	char cell[FORMAT_BYTES];
+
+	for (uint32_t i = 0; i < rows && !width; i++) {
+		size_t columns =
+			format_columns(escape_terminal(groups->groups[i].values[place], cell, sizeof(cell)));
+
+		longest = columns > longest ? columns : longest;
+	}
+	return width ? width : (int)longest;
+}
+
 void threads_print_text(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
 			int64_t limit, const struct thread_lines *look)
 {
 	uint32_t rows = rows_of_limit(groups, limit);
-	int widths[THREAD_GROUPING];
-	char bar[FORMAT_BYTES];
+	struct threads_layout layout = { .spark = 0 };
 
+	for (uint32_t i = 0; i + 1 < view->columns_count; i++)
+		layout.widths[i] = width_of(groups, view, i, rows);
 	print_summary(out, view, groups, look);
-	if (!groups->count) {
-		fputs(view->origin == THREADS_SAMPLED ? "nothing on a CPU matches\n"
-		      : view->all_states || view->filter.has_state
-			      ? "no thread matches\n"
-			      : "none of them runs, is queued, or is in D; --match 'state=*' shows the others\n",
-		      out);
-		return;
-	}
-	for (uint32_t i = 0; i < view->columns_count; i++)
-		widths[i] = width_of(groups, view, i, rows);
-	fprintf(out, "\n%8s  %6s  %-*s  ", view->origin == THREADS_SAMPLED ? "CPUS" : "AVERAGE", "SHARE",
-		(int)BAR_COLUMNS, "");
-	for (uint32_t i = 0; i < view->columns_count; i++)
-		print_upper(out, thread_column_names[view->columns[i]], widths[i],
-			    i + 1 == view->columns_count);
-	for (uint32_t row = 0; row < rows; row++) {
-		const struct thread_group *group = &groups->groups[row];
-		size_t columns;
-
-		format_bar((int64_t)(group->share * 1000), 1000, BAR_COLUMNS, bar, sizeof(bar));
-		columns = format_columns(bar);
-		fprintf(out, "%8.2f  %4.0f %%  %s%*s  ", group->average, group->share * 100, bar,
-			(int)(BAR_COLUMNS - columns), "");
-		for (uint32_t i = 0; i < view->columns_count; i++)
-			print_cell(out, group->values[i], widths[i], i + 1 == view->columns_count);
-	}
-	if (rows < groups->count)
-		fprintf(out, "and %u more; --limit shows them\n", groups->count - rows);
+	threads_print_groups(out, view, groups, limit, &layout);
 }
 
 /* ---- JSON ---- */
 
-void threads_print_json_value(FILE *out, uint32_t column, const char *value)
+/* Whether it stands for none, or not known. A thread may have the name "-": NULL alone is none there. */
+static bool is_none(uint32_t column, const char *value)
 {
-	if (!value || (!strcmp(value, THREAD_NONE) && column != THREAD_COMM))
+	return !value || (!strcmp(value, THREAD_NONE) && column != THREAD_COMM);
+}
+
+static bool is_number(const char *text)
+{
+	return isdigit((unsigned char)*text) && !text[strspn(text, "0123456789")] && strlen(text) < 16 &&
+	       (*text != '0' || !text[1]);
+}
+
+/* A number, a text, true or false, or null where there is none. */
+static void print_json_value(FILE *out, uint32_t column, const char *value)
+{
+	if (is_none(column, value))
 		fputs("null", out);
+	else if (column == THREAD_KERNEL)
+		fputs(!strcmp(value, "yes") ? "true" : "false", out);
 	else if (column >= THREAD_UID && column != THREAD_FUTEX && is_number(value))
 		fputs(value, out);
 	else
 		json_string(out, value);
 }
 
+/* What is known of stored minutes alone. */
+static void print_json_stored(FILE *out, const struct thread_groups *groups, const struct thread_group *group)
+{
+	fprintf(out, ", \"most\": %.0f, \"most_is_bound\": %s, \"cells\": [", group->most,
+		group->is_bound ? "true" : "false");
+	for (uint32_t i = 0; i < groups->cells_count; i++) {
+		double value = thread_groups_cell(groups, group, i, i + 1);
+
+		fputs(i ? ", " : "", out);
+		if (value < 0)
+			fputs("null", out);
+		else
+			fprintf(out, "%.3f", value);
+	}
+	fputc(']', out);
+}
+
+/* The name of the average, which of samples is a number of CPUs. */
+static const char *average_name(const struct thread_view *view)
+{
+	return view->origin == THREADS_SAMPLED ? "cpus" : "average";
+}
+
+void threads_print_json_groups(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
+			       int64_t limit)
+{
+	bool is_stored = view->origin == THREADS_STORED;
+
+	fputs("\"groups\": [", out);
+	for (uint32_t row = 0; row < rows_of_limit(groups, limit); row++) {
+		const struct thread_group *group = &groups->groups[row];
+
+		/* a second is one line, a stored group is one */
+		fprintf(out, "%s%s{", row ? "," : "", is_stored ? "\n" : row ? " " : "");
+		for (uint32_t i = 0; i < view->columns_count; i++) {
+			fprintf(out, "\"%s\": ", thread_column_names[view->columns[i]]);
+			print_json_value(out, view->columns[i], group->values[i]);
+			fputs(", ", out);
+		}
+		fprintf(out, "\"%s\": %.3f, \"share\": %.4f", average_name(view), group->average,
+			group->share);
+		if (is_stored)
+			print_json_stored(out, groups, group);
+		fputc('}', out);
+	}
+	fputs("]}\n", out);
+}
+
 void threads_print_json(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
 			int64_t limit, const struct thread_lines *look, int64_t at_ns)
 {
-	uint32_t rows = rows_of_limit(groups, limit);
 	char at[TIME_TEXT_BYTES];
 
-	fputs("{\"at\": \"", out);
-	fputs(time_text_write(at_ns, at), out);
+	fprintf(out, "{\"at\": \"%s\", ", time_text_write(at_ns, at));
 	if (view->origin == THREADS_SAMPLED)
 		fprintf(out,
-			"\", \"ticks\": %" PRIu64
-			", \"cpus\": %.3f, \"cpus_sampled\": %u, \"left_out\": %" PRIu64
-			", \"missed\": %u, \"groups\": [",
+			"\"ticks\": %" PRIu64 ", \"cpus\": %.3f, \"cpus_sampled\": %u, \"left_out\": %" PRIu64
+			", \"missed\": %u, ",
 			groups->looks, groups->all, look->cpus, look->left_out, look->missed);
 	else
 		fprintf(out,
-			"\", \"looks\": %" PRIu64
-			", \"threads\": %.3f, \"running\": %.3f, \"queued\": %.3f, \"in_d\": %.3f, \"groups\": [",
+			"\"looks\": %" PRIu64
+			", \"threads\": %.3f, \"running\": %.3f, \"queued\": %.3f, \"in_d\": %.3f, ",
 			groups->looks, groups->all, groups->states[ACTIVITY_RUNNING],
 			groups->states[ACTIVITY_QUEUED], groups->states[ACTIVITY_DISK]);
-	for (uint32_t row = 0; row < rows; row++) {
-		const struct thread_group *group = &groups->groups[row];
-
-		fputs(row ? ", {" : "{", out);
-		for (uint32_t i = 0; i < view->columns_count; i++) {
-			fprintf(out, "\"%s\": ", thread_column_names[view->columns[i]]);
-			threads_print_json_value(out, view->columns[i], group->values[i]);
-			fputs(", ", out);
-		}
-		fprintf(out, "\"%s\": %.3f, \"share\": %.4f}",
-			view->origin == THREADS_SAMPLED ? "cpus" : "average", group->average, group->share);
-	}
-	fputs("]}\n", out);
+	threads_print_json_groups(out, view, groups, limit);
 }
 
 /* ---- CSV ---- */
 
 void threads_print_csv_header(FILE *out, const struct thread_view *view)
 {
-	fprintf(out, "at,%s,share", view->origin == THREADS_SAMPLED ? "cpus" : "average");
+	bool is_stored = view->origin == THREADS_STORED;
+
+	fprintf(out, "%s,%s,share%s", is_stored ? "from,until,steps,looks" : "at", average_name(view),
+		is_stored ? ",most,most_is_bound" : "");
 	for (uint32_t i = 0; i < view->columns_count; i++)
 		fprintf(out, ",%s", thread_column_names[view->columns[i]]);
 	fputs("\r\n", out);
 }
 
 void threads_print_csv(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
-		       int64_t limit, int64_t at_ns)
+		       int64_t limit, const char *time)
 {
-	uint32_t rows = rows_of_limit(groups, limit);
-	char at[TIME_TEXT_BYTES];
-
-	for (uint32_t row = 0; row < rows; row++) {
+	for (uint32_t row = 0; row < rows_of_limit(groups, limit); row++) {
 		const struct thread_group *group = &groups->groups[row];
 
-		fputs(time_text_write(at_ns, at), out);
-		fprintf(out, ",%.3f,%.4f", group->average, group->share);
+		fprintf(out, "%s,%.3f,%.4f", time, group->average, group->share);
+		if (view->origin == THREADS_STORED)
+			fprintf(out, ",%.0f,%d", group->most, group->is_bound);
 		for (uint32_t i = 0; i < view->columns_count; i++) {
 			fputc(',', out);
-			if (strcmp(group->values[i], THREAD_NONE) != 0 || view->columns[i] == THREAD_COMM)
+			if (!is_none(view->columns[i], group->values[i]))
 				csv_text(out, group->values[i]);
 		}
 		fputs("\r\n", out);

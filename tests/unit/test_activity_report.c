@@ -152,7 +152,7 @@ START_TEST(cells_without_a_look_have_no_average)
 	load("state", false, -600, 600, &groups);
 	disk = &groups.threads.groups[0];
 	ck_assert_int_eq(groups.cell_ns, 10 * SECOND);
-	ck_assert_uint_eq(groups.cells_count, 32);
+	ck_assert_uint_eq(groups.threads.cells_count, 32);
 	ck_assert_double_eq_tol(thread_groups_cell(&groups.threads, disk, 0, 1), 2, 1e-9);
 	ck_assert_double_eq_tol(thread_groups_cell(&groups.threads, disk, 2, 3), 5, 1e-9);
 	ck_assert_double_eq_tol(thread_groups_cell(&groups.threads, disk, 3, 4), 7, 1e-9);

@@ -51,7 +51,7 @@ static char *print_view(const struct thread_view *shown, enum form form, const s
 		threads_print_json(out, shown, of, limit, &look, 1000000000);
 	if (form == CSV) {
 		threads_print_csv_header(out, shown);
-		threads_print_csv(out, shown, of, limit, 1000000000);
+		threads_print_csv(out, shown, of, limit, "1970-01-01T00:00:01Z");
 	}
 	fclose(out);
 	return text;
