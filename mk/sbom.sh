@@ -9,7 +9,7 @@ set -euo pipefail
 export LC_ALL=C
 build=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-version=$(sed -n 's/^#define BOURDON_VERSION "\(.*\)"$/\1/p' "$root/common/version.h")
+version=$(sed -n 's/^#define BOURDON_VERSION "\(.*\)"$/\1/p' "$root/common/base/version.h")
 programs=(bourdon bourdon-grant bourdon-load bourdond)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

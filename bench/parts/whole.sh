@@ -42,15 +42,15 @@ programs() {
 # shellcheck disable=SC2016 # make expands it
 build() {
 	cp -r "$TREE/common" "$WORK/common"
-	printf '%s\n' 'objects := $(patsubst common/%.c,%.o,$(wildcard common/*.c))' 'all: $(objects)' \
-		'%.o: common/%.c; @echo $< | sed s/common// && $(if $(findstring s,$*),clang,gcc) -std=gnu11 -O2 -g -I. -c $< -o $@' > "$WORK/Makefile"
-	loops make -s -j2 -B -C "$WORK" all
+	printf '%s\n' 'objects := $(patsubst %.c,%.o,$(wildcard common/*/*.c))' 'all: $(objects)' \
+		'%.o: %.c; @echo $< | sed s/common// && $(if $(findstring s,$*),clang,gcc) -std=gnu11 -O2 -g -I. -c $< -o $@' > "$WORK/Makefile"
+	loops make -s -k -j2 -B -C "$WORK" all
 }
 
 repository() {
 	local file
 	git init -q "$WORK/repository"
-	for file in "$TREE"/consumer/*.c "$TREE"/report/*.c; do
+	for file in "$TREE"/consumer/*.c "$TREE"/report/*/*.c; do
 		cp "$file" "$WORK/repository"
 		git -C "$WORK/repository" add .
 		git -C "$WORK/repository" -c user.name=bench -c user.email=bench@localhost commit -qm "$file"
