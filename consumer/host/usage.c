@@ -65,7 +65,7 @@ static void raise_to(uint64_t *sum, uint64_t told)
 static struct usage_process *meet(struct usage *usage, uint32_t tgid, uint64_t started_ns)
 {
 	struct usage_process *process;
-	uint32_t position;
+	uint32_t position = 0;
 
 	if (hash_index_intern(&usage->index, KEYS(usage), usage->processes, usage->count, usage->room,
 			      &((struct process_key){ started_ns, tgid }), &position) < 0)

@@ -76,7 +76,7 @@ static int64_t hash_of(const uint8_t digest[DIGEST_BYTES])
 /* Without memory the key is not remembered. */
 static void remember(struct activity_keys *keys, const uint8_t digest[DIGEST_BYTES], int64_t key_id)
 {
-	uint32_t position;
+	uint32_t position = 0;
 
 	if (keys->count == ACTIVITY_KEYS_REMEMBERED)
 		activity_keys_forget(keys);

@@ -53,7 +53,7 @@ static struct mapped_process *find_process(const struct mappings *mappings, uint
 static struct mapped_process *add_process(struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
 {
 	struct mapped_process *process;
-	uint32_t position;
+	uint32_t position = 0;
 
 	if (mappings->count == PROCESSES_MAX ||
 	    hash_index_intern(&mappings->by_process, KEYS(mappings), mappings->processes, mappings->count,
