@@ -261,11 +261,8 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		parse_metrics_file(reading, entry);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "directories")) {
 		parse_directories(reading, entry);
-	} else if (read_number(reading, entry)) {
-		return;
-	} else if (*entry->section && !is_section(entry->section)) {
-		return; /* its section was a mistake, and said so */
-	} else {
+	} else if (!read_number(reading, entry) && (!*entry->section || is_section(entry->section))) {
+		/* else its section was a mistake, and said so */
 		config_error(reading->errors, entry->file, entry->line, "unknown key '%s'", entry->key);
 	}
 }
