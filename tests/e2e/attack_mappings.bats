@@ -34,9 +34,11 @@ attack() {
 		"$WORK/$OWN" --processes "$PROCESSES" --mappings "$MAPPINGS"
 }
 
-# attackers_known: whether the daemon knows that each of them has more mappings than it uses
+# attackers_known: whether the daemon knows, and says, that each of them has more mappings than it uses; its status is in
+# $WORK/status.json
 attackers_known() {
-	status_json 2> /dev/null | jq -e ".unwind[0].processes_cut == $PROCESSES" > /dev/null
+	status_json > "$WORK/status.json" 2> /dev/null
+	jq -e ".unwind[0].processes_cut == $PROCESSES" "$WORK/status.json" > /dev/null
 }
 
 # begin_targets: begins a target three times a second, for each of which the daemon scans the mappings; in the attackers'
@@ -73,7 +75,6 @@ assert_bounded() {
 	honest_run
 	honest_burn
 	await 60 attackers_known
-	status_json > "$WORK/status.json"
 	honest_watch_end
 	children_end
 	honest_check > "$WORK/checked" || { cat "$WORK/checked" "$WORK/daemon.log"; false; }
