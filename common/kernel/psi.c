@@ -60,6 +60,19 @@ int psi_read(int fd, struct psi_totals *ret_totals)
 	return psi_parse(text, ret_totals);
 }
 
+int psi_read_machine(enum psi_resource resource, uint64_t *ret_some_us)
+{
+	_cleanup_close_ int fd = psi_open("", NULL, resource, O_RDONLY);
+	struct psi_totals totals;
+	int result = fd < 0 ? fd : psi_read(fd, &totals);
+
+	if (!result && !totals.has[PSI_SOME])
+		result = -ENOENT;
+	if (!result)
+		*ret_some_us = totals.us[PSI_SOME];
+	return result;
+}
+
 int psi_arm(int fd, enum psi_kind kind, uint64_t stall_us, uint64_t window_us)
 {
 	char text[64];

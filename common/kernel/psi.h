@@ -32,6 +32,9 @@ int psi_open(const char *mount, const char *cgroup, enum psi_resource resource, 
  */
 int psi_read(int fd, struct psi_totals *ret_totals);
 
+/* Reads for how many us some thread of the machine was stalled so far. Returns 0, or -errno where that is not known. */
+int psi_read_machine(enum psi_resource resource, uint64_t *ret_some_us);
+
 /* Arms a trigger on a file opened read-write. Returns 0 or -errno; -EINVAL if the kernel refuses it. */
 int psi_arm(int fd, enum psi_kind kind, uint64_t stall_us, uint64_t window_us);
 

@@ -79,27 +79,16 @@ static uint64_t make_them_wait(void)
 	return waited_ns;
 }
 
-static bool read_stall(uint64_t *ret_us)
-{
-	_cleanup_close_ int fd = psi_open("", NULL, PSI_CPU, O_RDONLY);
-	struct psi_totals totals;
-	bool known = fd >= 0 && !psi_read(fd, &totals) && totals.has[PSI_SOME];
-
-	if (known)
-		*ret_us = totals.us[PSI_SOME];
-	return known;
-}
-
 void pressure_check(struct findings *findings)
 {
 	static const char name[] = "pressure";
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t before_us, after_us, waited_ns, stalled_ns;
 
-	if (!read_stall(&before_us))
+	if (psi_read_machine(PSI_CPU, &before_us) < 0)
 		return; /* another finding says that there is no PSI */
 	waited_ns = make_them_wait();
-	if (!read_stall(&after_us) || cpus < 1)
+	if (psi_read_machine(PSI_CPU, &after_us) < 0 || cpus < 1)
 		return;
 	stalled_ns = (after_us - before_us) * 1000;
 	if (stalled_ns < least_ns(waited_ns, (uint64_t)cpus))

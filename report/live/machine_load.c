@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MEMINFO_BYTES_MAX (64U << 10)
 
@@ -44,14 +43,8 @@ static struct load_reading read_load(void)
 	struct load_reading reading = { .now_ns = clock_monotonic_ns(), .disk = disk_bytes_read() };
 
 	cpu_times_read(&reading.cpu);
-	for (int i = 0; i < LOAD_RESOURCES; i++) {
-		_cleanup_close_ int fd = psi_open("", NULL, (enum psi_resource)i, O_RDONLY);
-		struct psi_totals totals;
-
-		reading.has_psi[i] = fd >= 0 && !psi_read(fd, &totals) && totals.has[PSI_SOME];
-		if (reading.has_psi[i])
-			reading.psi_us[i] = totals.us[PSI_SOME];
-	}
+	for (int i = 0; i < LOAD_RESOURCES; i++)
+		reading.has_psi[i] = !psi_read_machine((enum psi_resource)i, &reading.psi_us[i]);
 	return reading;
 }
 
