@@ -3,8 +3,8 @@
  * maps.h declares the maps and load-time constants that the programs share; maps.bpf.c defines them. The
  * loader sets sizes that depend on the machine before it loads the programs.
  *
- * Room: the programs in the kernel, one observation a file. The kernel calls them, in any context; they write the maps of common/abi/,
- * whose content the consumer may have forged where it can write.
+ * Room: the programs in the kernel, one observation a file. The kernel calls them, in any context. They write maps
+ * whose elements common/abi/ describes; what the consumer can write there may be forged.
  */
 #ifndef BOURDON_BPF_MAPS_H
 #define BOURDON_BPF_MAPS_H

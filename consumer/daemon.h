@@ -3,7 +3,8 @@
  * daemon.h owns the draining thread. The thread sleeps until a process matches, pressure crosses a threshold
  * or a second has passed. It never blocks on anything else.
  *
- * Room: the draining thread ties the rooms below together. main() calls it; it hands to the worker thread whatever may block.
+ * Room: the draining thread ties the rooms below together. main() calls it; whatever may block it hands to the
+ * worker thread.
  */
 #ifndef BOURDON_CONSUMER_DAEMON_H
 #define BOURDON_CONSUMER_DAEMON_H

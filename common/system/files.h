@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* files.h reads whole files, and finds who owns them. Room: options, log, files, threads. All programs; it may block. */
+/* files.h reads whole files and finds their owners. Room: options, log, files, threads. All programs; may block. */
 #ifndef BOURDON_COMMON_SYSTEM_FILES_H
 #define BOURDON_COMMON_SYSTEM_FILES_H
 

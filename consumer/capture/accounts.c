@@ -361,7 +361,7 @@ static void forget_reading(struct accounts_reading *reading, const uint64_t (*be
 	reading->read_count = 0;
 }
 
-/* The time in which this thread did not run. */
+/* Grows while this thread does not run. */
 static uint64_t idle_ns(const struct clock *clock)
 {
 	return clock_now_ns(clock) - clock_spent_ns(clock);

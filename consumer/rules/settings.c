@@ -262,7 +262,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "directories")) {
 		parse_directories(reading, entry);
 	} else if (!read_number(reading, entry) && (!*entry->section || is_section(entry->section))) {
-		/* else its section was a mistake, and said so */
+		/* a key in an unknown section: the section was reported */
 		config_error(reading->errors, entry->file, entry->line, "unknown key '%s'", entry->key);
 	}
 }

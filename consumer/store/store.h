@@ -3,8 +3,8 @@
  * store.h owns the database: its content, its transactions and its size limit. Every call may block on the
  * disk or on another process's lock: once the worker thread runs, only the worker thread calls these functions.
  *
- * Room: the database, and what is written beside it: journal, hook, metrics. The worker thread alone, but before it runs; it waits for the
- * disk and for locks of other processes.
+ * Room: the database, and what is written beside it: journal, hook, metrics. The worker thread calls it, and before
+ * that thread runs, main(). It waits for the disk and for locks of other processes.
  */
 #ifndef BOURDON_CONSUMER_STORE_STORE_H
 #define BOURDON_CONSUMER_STORE_STORE_H

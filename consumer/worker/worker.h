@@ -4,7 +4,8 @@
  * iterator (which waits for another process's mmap lock), the symbolizer. The draining thread hands jobs over and never waits
  * for them.
  *
- * Room: the worker thread, which owns the rooms below it. The draining thread calls worker.h alone; state.h is the room's own.
+ * Room: the worker thread, which owns the rooms below it. The draining thread calls worker.h alone; state.h is the
+ * room's own.
  */
 #ifndef BOURDON_CONSUMER_WORKER_WORKER_H
 #define BOURDON_CONSUMER_WORKER_WORKER_H

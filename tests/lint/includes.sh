@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
 
-# What most rooms may include: it is pure, or says the same of the kernel and of bourdon to all programs.
+# What most rooms may include: code without state, the readers of /proc and /sys, and what the programs say to each other.
 SHARED='common/abi common/base common/text common/system common/kernel common/policy common/protocol'
 # The rooms, lowest first, each with the rooms and headers that it may include besides its own; @shared is SHARED. A room may
 # name only the rooms listed before it, so that rooms cannot form a circle.
