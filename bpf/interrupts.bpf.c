@@ -7,6 +7,7 @@
  * interrupted: reschedule and call-function interrupts, and the way in and out of a handler. So does the time in which
  * a hypervisor or an NMI took the CPU from a handler.
  */
+#include "bpf/histogram.h"
 #include "bpf/interrupts.h"
 #include "bpf/target.h"
 
@@ -180,5 +181,7 @@ int BPF_PROG(softirq_leave, unsigned int vector)
 	cpu->soft_began_ns = 0;
 	cpu->soft_ns += ns;
 	add(INTERRUPT_SOFT, vector, ns);
+	if (latency_group_wanted(LATENCY_SOFTIRQ))
+		histogram_put(METRIC_SOFTIRQ, vector, 0, 0, ns);
 	return 0;
 }

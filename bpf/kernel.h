@@ -294,7 +294,9 @@ struct task_struct {
 	int prio;
 	int pid;
 	int tgid;
+	__u64 start_time; /* CLOCK_MONOTONIC */
 	__u64 start_boottime;
+	__u64 parent_exec_id;
 	__u64 self_exec_id;
 	unsigned int in_iowait : 1;
 	unsigned int in_memstall : 1;

@@ -15,6 +15,7 @@ __u64 kernel_waking[2] = { 0 };
 __u64 kernel_interrupts[2] = { 0 };
 __u64 kernel_softirqs[2] = { 0 };
 __u64 kernel_forked = 0;
+__u64 kernel_locks[2] = { 0 };
 __u64 kernel_backlog[2] = { 0 };
 
 static bool has_handle_softirqs;
@@ -67,6 +68,10 @@ static __always_inline void learn(const struct kallsym_iter *symbol)
 	learn_part(kernel_schedule, symbol->value, IS_NAME(name, "__schedule"));
 	learn_part(kernel_waking, symbol->value, IS_NAME(name, "try_to_wake_up"));
 	learn_part(kernel_backlog, symbol->value, IS_NAME(name, "process_backlog"));
+	if (IS_NAME(name, "__sched_text_start"))
+		kernel_locks[0] = symbol->value;
+	if (IS_NAME(name, "__lock_text_end"))
+		kernel_locks[1] = symbol->value;
 	/* where there is handle_softirqs(), __do_softirq() only calls it */
 	if (IS_NAME(name, "handle_softirqs"))
 		has_handle_softirqs = true;

@@ -3,6 +3,7 @@
  * memstall.bpf.c brackets the memory stall of targets' threads: most of it is time on CPU in reclaim and compaction, which no context
  * switch shows.
  */
+#include "bpf/histogram.h"
 #include "bpf/target.h"
 #include "bpf/thread.h"
 
@@ -42,7 +43,7 @@ static __always_inline void enter_reclaim(bool at_limit)
 }
 
 /* Also runs for threads that are no longer targets: each enter_reclaim() needs its leave_reclaim(). */
-static __always_inline void leave_reclaim(void)
+static __always_inline void leave_reclaim(bool from_compaction)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *thread = thread_find(task->pid, start_of(task));
@@ -52,6 +53,9 @@ static __always_inline void leave_reclaim(void)
 		return;
 	account_reclaim_ends(&thread->accounted, bpf_ktime_get_ns());
 	clocks_stall(thread, bpf_ktime_get_ns());
+	if (from_compaction && latency_group_wanted(LATENCY_MEMORY))
+		histogram_put(METRIC_MEMORY, MEMORY_COMPACTION, 0, bpf_get_current_cgroup_id(),
+			      bpf_ktime_get_ns() - thread->reclaim_ns);
 	sums = totals_find(task->tgid, BPF_CORE_READ(task, group_leader, start_boottime));
 	if (!sums)
 		return;
@@ -68,8 +72,8 @@ static __always_inline void leave_reclaim(void)
 	}
 
 RECLAIM_TRACEPOINT(mm_vmscan_direct_reclaim_begin, enter_reclaim(false))
-RECLAIM_TRACEPOINT(mm_vmscan_direct_reclaim_end, leave_reclaim())
+RECLAIM_TRACEPOINT(mm_vmscan_direct_reclaim_end, leave_reclaim(false))
 RECLAIM_TRACEPOINT(mm_vmscan_memcg_reclaim_begin, enter_reclaim(true))
-RECLAIM_TRACEPOINT(mm_vmscan_memcg_reclaim_end, leave_reclaim())
+RECLAIM_TRACEPOINT(mm_vmscan_memcg_reclaim_end, leave_reclaim(false))
 RECLAIM_TRACEPOINT(mm_compaction_begin, enter_reclaim(false))
-RECLAIM_TRACEPOINT(mm_compaction_end, leave_reclaim())
+RECLAIM_TRACEPOINT(mm_compaction_end, leave_reclaim(true))

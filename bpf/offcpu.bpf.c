@@ -9,6 +9,7 @@
  * that are still away. So is the stack of the target that woke it, in `offcpu_wakers`.
  */
 #include "bpf/ended.h"
+#include "bpf/histogram.h"
 #include "bpf/slots.h"
 
 #define TASK_DEAD 0x80U
@@ -190,12 +191,42 @@ static __always_inline struct totals *first_waits_of(__u32 maker)
 	return bpf_map_lookup_elem(&totals, &maker);
 }
 
+/*
+ * What of its wait was blocked, and what was queued. `account` is of the blocked part. Threads of victims that found no room count
+ * with those of no cgroup, so that nobody fills the table with names.
+ */
+static __always_inline void measure_wait(const struct control *shared, const struct thread *thread,
+					 struct task_struct *task, __u32 account, __u64 blocked_ns,
+					 __u64 queued_ns)
+{
+	__u32 wanted = latency_wanted(shared);
+	__u64 owner;
+
+	if (!(wanted & (BIT_OF(LATENCY_RUNQUEUE) | BIT_OF(LATENCY_OFFCPU) | BIT_OF(LATENCY_LOCK) |
+			BIT_OF(LATENCY_MEMORY) | BIT_OF(LATENCY_FORK))))
+		return;
+	owner = thread->accounted.victim ? task->cgroups->dfl_cgrp->kn->id : 0;
+	if (queued_ns && wanted & BIT_OF(LATENCY_RUNQUEUE))
+		histogram_put(METRIC_RUNQUEUE, 0, 0, owner, queued_ns);
+	if (thread->is_new && wanted & BIT_OF(LATENCY_FORK))
+		histogram_put(METRIC_FORK, 0, 0, owner, queued_ns);
+	if (!blocked_ns)
+		return;
+	if (wanted & BIT_OF(LATENCY_OFFCPU))
+		histogram_put(METRIC_OFFCPU, account, 0, owner, blocked_ns);
+	if (account == ACCOUNT_LOCK && wanted & BIT_OF(LATENCY_LOCK))
+		histogram_put(METRIC_LOCK, LOCK_FUTEX, thread->accounted.lock, owner, blocked_ns);
+	if ((account == ACCOUNT_IO || account == ACCOUNT_MEMORY) && wanted & BIT_OF(LATENCY_MEMORY) &&
+	    is_in_exception(task))
+		histogram_put(METRIC_MEMORY, MEMORY_FAULT, 0, owner, blocked_ns);
+}
+
 static __always_inline void return_to_cpu(struct cpu_state *state, const struct control *shared,
 					  const struct target *target, struct task_struct *task, __u64 now_ns)
 {
 	struct thread *thread = thread_find(task->pid, start_of(task));
 	struct totals *sums = totals_find(task->tgid, target->started_ns);
-	__u32 tid = task->pid, class, queued_class;
+	__u32 tid = task->pid, class, queued_class, account;
 	__u64 blocked_ns, queued_ns, away_ns, carried_blocked_ns, carried_queued_ns;
 	struct open_interval *open;
 	struct totals *first;
@@ -204,6 +235,7 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 		thread = thread_make(tid, start_of(task));
 	if (!thread)
 		return;
+	account = thread->accounted.does == ACCOUNTED_BLOCKED ? thread->accounted.account : ACCOUNT_REST;
 	account_return(&thread->accounted, now_ns, task->sched_info.run_delay, task->sched_info.last_queued);
 	if (thread->reclaim_depth)
 		account_reclaim_begins(&thread->accounted, now_ns);
@@ -222,6 +254,7 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 	away_ns = now_ns - thread->left_ns;
 	queued_ns = now_ns - thread->woken_ns;
 	blocked_ns = away_ns - queued_ns;
+	measure_wait(shared, thread, task, account, blocked_ns, queued_ns);
 	class = thread->stall & (STALL_CLASSES - 1);
 	queued_class = STALL_CPU | (class & STALL_MEMORY);
 	if (sums && blocked_ns) {

@@ -20,6 +20,7 @@ extern __u64 kernel_waking[2];     /* try_to_wake_up() */
 extern __u64 kernel_interrupts[2]; /* where the CPU enters the kernel for an interrupt */
 extern __u64 kernel_softirqs[2];   /* the function that runs the softirqs */
 extern __u64 kernel_forked;        /* ret_from_fork_asm(), where a new thread begins; 0 if unknown */
+extern __u64 kernel_locks[2];      /* functions that wait for locks, and those of the scheduler beside them */
 extern __u64 kernel_backlog[2]; /* process_backlog(): packets that a thread of this CPU sent to this host */
 
 static __always_inline bool is_in_part(const __u64 part[2], __u64 address)

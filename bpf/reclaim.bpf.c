@@ -4,6 +4,7 @@
  * limit, and looked for some itself. Of targets, bpf/memstall.bpf.c measures all memory stall; this is of everybody, to
  * tell who pays. What kswapd does in the background is its CPU time.
  */
+#include "bpf/histogram.h"
 #include "bpf/target.h"
 
 /* A thread in reclaim. LRU: the maps are allocated beforehand, because memory is short when they are wanted. */
@@ -33,7 +34,17 @@ static __always_inline void begin_reclaim(void)
 	bpf_map_update_elem(&reclaiming, &tid, &begin, BPF_ANY);
 }
 
-static __always_inline void end_reclaim(void)
+/* Of others than targets without their cgroup. */
+static __always_inline void measure_reclaim(struct task_struct *task, __u32 kind, __u64 ns)
+{
+	__u32 tgid = task->tgid;
+
+	if (latency_group_wanted(LATENCY_MEMORY))
+		histogram_put(METRIC_MEMORY, kind, 0,
+			      bpf_map_lookup_elem(&targets, &tgid) ? bpf_get_current_cgroup_id() : 0, ns);
+}
+
+static __always_inline void end_reclaim(__u32 kind)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 tid = task->pid, tgid = task->tgid;
@@ -44,6 +55,7 @@ static __always_inline void end_reclaim(void)
 		return;
 	fresh.ns = bpf_ktime_get_ns() - began->since_ns;
 	if (began->thread_began_ns == task->start_boottime) {
+		measure_reclaim(task, kind, fresh.ns);
 		fresh.started_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 		known = bpf_map_lookup_elem(&reclaims, &tgid);
 		if (known && known->started_ns == fresh.started_ns) {
@@ -59,11 +71,11 @@ static __always_inline void end_reclaim(void)
 #define RECLAIM_PROGRAM(name, tracepoint, does)                                                              \
 	SEC("tp_btf/" #tracepoint) int BPF_PROG(name)                                                        \
 	{                                                                                                    \
-		does();                                                                                      \
+		does;                                                                                        \
 		return 0;                                                                                    \
 	}
 
-RECLAIM_PROGRAM(direct_reclaim_begin, mm_vmscan_direct_reclaim_begin, begin_reclaim)
-RECLAIM_PROGRAM(direct_reclaim_end, mm_vmscan_direct_reclaim_end, end_reclaim)
-RECLAIM_PROGRAM(memcg_reclaim_begin, mm_vmscan_memcg_reclaim_begin, begin_reclaim)
-RECLAIM_PROGRAM(memcg_reclaim_end, mm_vmscan_memcg_reclaim_end, end_reclaim)
+RECLAIM_PROGRAM(direct_reclaim_begin, mm_vmscan_direct_reclaim_begin, begin_reclaim())
+RECLAIM_PROGRAM(direct_reclaim_end, mm_vmscan_direct_reclaim_end, end_reclaim(MEMORY_DIRECT))
+RECLAIM_PROGRAM(memcg_reclaim_begin, mm_vmscan_memcg_reclaim_begin, begin_reclaim())
+RECLAIM_PROGRAM(memcg_reclaim_end, mm_vmscan_memcg_reclaim_end, end_reclaim(MEMORY_LIMIT))

@@ -83,6 +83,14 @@ static __always_inline struct system_call system_call_read(struct task_struct *t
 	return (struct system_call){ system_call_of(registers), registers->di };
 }
 
+/* Of a thread that is off CPU: it came to the kernel by a page fault or another exception. */
+static __always_inline bool is_in_exception(struct task_struct *task)
+{
+	const struct pt_regs___kernel *registers = (const struct pt_regs___kernel *)bpf_task_pt_regs(task);
+
+	return registers->sp && registers->orig_ax == ~0UL;
+}
+
 /*
  * An opaque key of the futex that the thread waits for, or is about to, 0 if it is none. It is the
  * same for all threads of a process, and as long as the programs are loaded.
@@ -168,6 +176,11 @@ static __always_inline bool lock_is_released(struct task_struct *task, __u64 sta
 }
 
 #else
+
+static __always_inline bool is_in_exception(struct task_struct *task)
+{
+	return false;
+}
 
 static __always_inline struct system_call system_call_read(struct task_struct *task)
 {

@@ -3,6 +3,7 @@
  * target.bpf.c handles process events: at exec, fork, rename and exit the kernel decides at once whether the
  * process is a target.
  */
+#include "bpf/histogram.h"
 #include "bpf/target.h"
 
 static __always_inline bool is_process(struct task_struct *task)
@@ -37,6 +38,17 @@ static __always_inline void decide(struct task_struct *task, const char *comm_of
 	target_decide(shared, task, comm, report);
 }
 
+/* The first program of a process: its parent has made it, and gave it its own number of programs (kernel/fork.c). */
+static __always_inline void measure_first_exec(struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+
+	if (task->self_exec_id == task->parent_exec_id + 1 && latency_group_wanted(LATENCY_EXEC))
+		histogram_put(METRIC_EXEC, 0, 0,
+			      bpf_map_lookup_elem(&targets, &tgid) ? bpf_get_current_cgroup_id() : 0,
+			      bpf_ktime_get_ns() - task->start_time);
+}
+
 /* Unwind tables and code spans of the previous program are wrong for the new one. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(target_exec, struct task_struct *task)
@@ -47,6 +59,7 @@ int BPF_PROG(target_exec, struct task_struct *task)
 	note_undumpable(task);
 	/* report even an unchanged match: the mappings are new */
 	decide(task, task->comm, REPORT_MATCHES);
+	measure_first_exec(task);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "common/abi/targets.h"
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/protocol/latency_groups.h"
 #include "common/system/log.h"
 #include "common/text/plural.h"
 #include "loader/programs.h"
@@ -63,6 +64,7 @@ static bool load(struct canary *canary, unsigned int hz, struct findings *findin
 		.ring_bytes = 65536,
 		.targets = 64,
 		.quiet_after_ns = 10 * CLOCK_SECOND_NS,
+		.probes = LATENCY_ALL,
 		.policy = policy_default,
 	};
 	uint64_t began_ns = clock_monotonic_ns();

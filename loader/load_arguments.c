@@ -2,6 +2,7 @@
 #include "loader/load_arguments.h"
 
 #include "common/base/cleanup.h"
+#include "common/protocol/latency_groups.h"
 #include "common/protocol/pins.h"
 #include "common/system/log.h"
 #include "common/system/options.h"
@@ -42,6 +43,7 @@ int load_arguments_parse(struct load_arguments *ret_arguments, int count, char *
 					    .ring_size = "1MiB",
 					    .targets = "16384",
 					    .unwind_memory = "16MiB",
+					    .probes = "all",
 					    .quiet_after = "30s" };
 	const struct option_spec options[] = {
 		{ "check", NULL, "check whether this machine can run bourdon; leaves nothing loaded",
@@ -64,6 +66,8 @@ int load_arguments_parse(struct load_arguments *ret_arguments, int count, char *
 		{ "unwind-memory", "SIZE",
 		  "memory for unwind tables; 0: unwind by frame pointers only (16MiB)",
 		  &arguments.unwind_memory },
+		{ "probes", "LIST", "groups of latencies that rules may ask for: block,lock...; all or none (all)",
+		  &arguments.probes },
 		{ "quiet-after", "TIME", "stop sampling this long after the consumer's last heartbeat (30s)",
 		  &arguments.quiet_after },
 	};
@@ -92,6 +96,7 @@ int load_arguments_parse(struct load_arguments *ret_arguments, int count, char *
 int load_arguments_settings(const struct load_arguments *arguments, struct load_settings *settings)
 {
 	unsigned long long number;
+	const char *wrong;
 
 	settings->pin_dir = arguments->pin_dir;
 	settings->run_dir = arguments->run_dir;
@@ -123,6 +128,12 @@ int load_arguments_settings(const struct load_arguments *arguments, struct load_
 	     settings->programs.unwind_bytes > UNWIND_BYTES_MAX)) {
 		log_error("--unwind-memory %s: give a size with its unit, from 1MiB to 1GiB, or 0",
 			  arguments->unwind_memory);
+		return EXIT_USAGE;
+	}
+	wrong = latency_groups_parse(arguments->probes, &settings->programs.probes);
+	if (wrong) {
+		log_error("--probes %s: '%s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec or fork, parted by commas; or all, or none",
+			  arguments->probes, wrong);
 		return EXIT_USAGE;
 	}
 	if (units_duration(arguments->quiet_after, &settings->programs.quiet_after_ns) ||

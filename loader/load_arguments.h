@@ -8,7 +8,7 @@
 struct load_arguments {
 	const char *check, *json, *unload, *status;
 	const char *policy, *pin_dir, *run_dir, *group, *readers, *hz, *ring_size, *targets, *unwind_memory,
-		*quiet_after;
+		*probes, *quiet_after;
 };
 
 /* Returns OPTIONS_RUN (common/system/options.h) or an exit status. Logs a mistake. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/programs.h"
 
+#include "common/abi/latency.h"
 #include "common/abi/programs.h"
 #include "common/abi/samples.h"
 #include "common/abi/targets.h"
@@ -30,7 +31,8 @@ print_libbpf(enum libbpf_print_level level, const char *format, va_list argument
 /* Stamps the ABI into `control`, so that a consumer built for another ABI refuses these maps. */
 static int stamp_abi(const struct programs *programs)
 {
-	struct control control = { .abi = BOURDON_ABI };
+	struct control control = { .abi = BOURDON_ABI,
+				   .latency_loaded = programs->bpf->rodata->latency_probes };
 	__u32 zero = 0;
 
 	return bpf_map_update_elem(bpf_map__fd(programs->bpf->maps.control), &zero, &control, BPF_ANY);
@@ -142,23 +144,60 @@ static int choose_mappings(struct programs *programs, const struct btf *kernel)
 	return result == -ENOENT ? 0 : result;
 }
 
+static bool has_tracepoint(const struct btf *kernel, const char *name)
+{
+	char type[64];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return btf__find_by_name_kind(kernel, type, BTF_KIND_TYPEDEF) > 0;
+}
+
 /* Only x86 has the tracepoints of a CPU's own timer. */
 static void choose_timer(const struct programs *programs, const struct btf *kernel)
 {
-	bool has_timer = btf__find_by_name_kind(kernel, "btf_trace_local_timer_entry", BTF_KIND_TYPEDEF) > 0;
+	bool has_timer = has_tracepoint(kernel, "local_timer_entry");
 
 	bpf_program__set_autoload(programs->bpf->progs.timer_enter, has_timer);
 	bpf_program__set_autoload(programs->bpf->progs.timer_leave, has_timer);
 }
 
+/* Programs that measure latencies and do nothing else, by what they are attached to. */
+static const struct {
+	uint32_t group;
+	const char *tracepoint;
+} latency_programs[] = {
+	{ LATENCY_LOCK, "contention_begin" },
+	{ LATENCY_LOCK, "contention_end" },
+};
+
+/* What nobody may ask for is not loaded; a group without its tracepoints is not offered. */
+static void choose_latencies(const struct programs *programs, const struct btf *kernel, uint32_t probes)
+{
+	struct bpf_program *program;
+
+	for (size_t i = 0; i < ARRAY_SIZE(latency_programs); i++)
+		if (!has_tracepoint(kernel, latency_programs[i].tracepoint))
+			probes &= ~(1U << latency_programs[i].group);
+	bpf_object__for_each_program (program, programs->bpf->obj)
+		for (size_t i = 0; i < ARRAY_SIZE(latency_programs); i++)
+			if (!strncmp(bpf_program__section_name(program), "tp_btf/", 7) &&
+			    !strcmp(bpf_program__section_name(program) + 7, latency_programs[i].tracepoint))
+				bpf_program__set_autoload(program, probes >> latency_programs[i].group & 1);
+	programs->bpf->rodata->latency_probes = probes;
+	if (!probes)
+		bpf_map__set_max_entries(programs->bpf->maps.histograms, 1);
+}
+
 /* Leaves out the programs that this kernel has no use for. */
-static int choose_programs(struct programs *programs)
+static int choose_programs(struct programs *programs, uint32_t probes)
 {
 	struct btf *kernel = btf__load_vmlinux_btf();
 	int result = kernel ? choose_mappings(programs, kernel) : -errno;
 
-	if (kernel)
+	if (kernel) {
 		choose_timer(programs, kernel);
+		choose_latencies(programs, kernel, probes);
+	}
 	btf__free(kernel);
 	return result;
 }
@@ -189,7 +228,7 @@ static int open_sized(struct programs *programs, const struct programs_settings 
 		      0) < 0)
 		return -errno;
 	result = size_maps(programs, settings->targets, settings->unwind_bytes);
-	return result ? result : choose_programs(programs);
+	return result ? result : choose_programs(programs, settings->probes);
 }
 
 int programs_open(struct programs *programs, const struct programs_settings *settings)

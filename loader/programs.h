@@ -19,6 +19,7 @@ struct programs_settings {
 	uint64_t unwind_bytes; /* of all unwind tables; 0: no tables */
 	unsigned int targets;
 	uint64_t quiet_after_ns;
+	uint32_t probes; /* groups of latencies that can be measured: a bit for each LATENCY_* */
 	struct policy policy;
 };
 

@@ -51,7 +51,7 @@ $(BINARIES): private LDFLAGS += -Wl,--gc-sections -Wl,-Map=$(B)/object/$(@F).map
 # The two privileged programs link only what they use: `make lint` checks these lists, and counts their lines.
 LOAD_SOURCES := loader/main.c $(LOADER) $(SECCOMP) $(patsubst %,common/%.c,\
 	confine/landlock_abi kernel/cgroup kernel/cgroup_walk kernel/cpus kernel/kernel_version kernel/requirements \
-	policy/comm_pattern policy/policy protocol/manifest protocol/pins system/file_replace system/files \
+	policy/comm_pattern policy/policy protocol/latency_groups protocol/manifest protocol/pins system/file_replace system/files \
 	system/findings system/ini system/log system/options text/escape text/hexadecimal text/units)
 $(B)/bourdon-load: private LIBS = -lbpf -lcap-ng -linih -lnettle
 $(B)/bourdon-load: $(call objects,$(LOAD_SOURCES))

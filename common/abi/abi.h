@@ -7,6 +7,7 @@
 #ifndef BOURDON_COMMON_ABI_ABI_H
 #define BOURDON_COMMON_ABI_ABI_H
 
+#include "common/abi/latency.h"
 #include "common/abi/policy.h"
 #include "common/abi/programs.h"
 #include "common/abi/records.h"

@@ -27,6 +27,7 @@
  *  14  slots that the consumer has not read yet are kept; intervals off CPU beyond the budget count in a later one; the first
  *      wait of a thread has a slot
  *  15  what the kernel counts of these programs
+ *  16  histograms of latencies
  */
 #ifndef BOURDON_ABI_BASE_H
 #define BOURDON_ABI_BASE_H
@@ -34,7 +35,7 @@
 #include <linux/types.h>
 
 #ifndef BOURDON_ABI /* tests/e2e/upgrade.bats builds with another number */
-#define BOURDON_ABI 15U
+#define BOURDON_ABI 16U
 #endif
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */

@@ -143,10 +143,11 @@ struct control {
 	__u32 recorder;
 	__u64 reporter_inode;
 	__u32 reporter_device; /* as the kernel has it: dev_t of 12 and 20 bits */
-	__u32 reserved3;
+	__u32 latency; /* groups of latencies that are measured: a bit for each LATENCY_* */
 	/* slots of intervals that ended since then are not overwritten; 0: all may be. Any number is safe: it only decides which of two is lost */
 	__u64 offcpu_unread_ns;
-	__u32 reserved4[6];
+	__u32 latency_loaded; /* groups that can be: the loader writes it */
+	__u32 reserved4[5];
 	/* written by programs, in a cache line of its own */
 	__u64 unmapped; /* number of user stacks that led to an address outside the process's tables */
 	__u64 reserved2[7];

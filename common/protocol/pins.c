@@ -31,6 +31,8 @@ const struct pin_map_spec pin_maps[PIN_MAPS] = {
 	[PIN_EVENTS] = { "events", BPF_MAP_TYPE_RINGBUF, 0660 },
 	[PIN_ERRORS] = { "errors", BPF_MAP_TYPE_RINGBUF, 0660 },
 	[PIN_COUNTERS] = { "counters", BPF_MAP_TYPE_PERCPU_ARRAY, 0440 },
+	[PIN_HISTOGRAMS] = { "histograms", BPF_MAP_TYPE_ARRAY, 0440 },
+	[PIN_HISTOGRAM_TALLIES] = { "histogram_tallies", BPF_MAP_TYPE_PERCPU_ARRAY, 0440 },
 };
 
 const char *const pin_iterators[PIN_ITERATORS] = {

@@ -11,7 +11,7 @@
 
 #define SCHEMA_APPLICATION_ID 0x62646f6e /* "bdon" */
 #ifndef SCHEMA_VERSION                   /* tests/e2e/upgrade.bats builds with another number */
-#define SCHEMA_VERSION 11
+#define SCHEMA_VERSION 12
 #endif
 /* The oldest that bourdond migrates and bourdon reads. */
 #define SCHEMA_OLDEST 10

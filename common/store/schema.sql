@@ -505,15 +505,49 @@ CREATE TABLE statistic(
 ) STRICT;
 CREATE INDEX statistic_by_capture ON statistic(capture_id);
 
-CREATE TABLE histogram(
+-- What was measured of latencies: docs/LATENCY.md. A label is of one metric.
+CREATE TABLE histogram_label(
+	label_id INTEGER PRIMARY KEY,
+	metric TEXT NOT NULL,           -- runqueue|offcpu|block|block.queue|block.service|block.size|lock|memory|softirq|exec|fork
+	label TEXT NOT NULL,
+	UNIQUE(metric, label)
+) STRICT;
+
+-- during: the capture's span, from its history on; before: as long before that. View histogram has the bounds of the buckets.
+CREATE TABLE histogram_row(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	label_id INTEGER NOT NULL REFERENCES histogram_label,
+	span TEXT NOT NULL CHECK(span IN ('before', 'during')),
+	bucket INTEGER NOT NULL CHECK(bucket BETWEEN 0 AND 511),
+	count INTEGER NOT NULL,
+	sum INTEGER NOT NULL,           -- of the values: ns, of block.size bytes
+	PRIMARY KEY(capture_id, label_id, span, bucket)
+) STRICT, WITHOUT ROWID;
+
+-- What became of all events of a metric: a row with 0 events says that it was measured and nothing happened.
+CREATE TABLE latency_measured(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	metric TEXT NOT NULL,
-	label TEXT NOT NULL,
-	lower_ns INTEGER NOT NULL,
-	upper_ns INTEGER NOT NULL,
-	count INTEGER NOT NULL
-) STRICT;
-CREATE INDEX histogram_by_capture ON histogram(capture_id);
+	span TEXT NOT NULL CHECK(span IN ('before', 'during')),
+	from_at INTEGER NOT NULL,       -- what was really measured of the span, by whole epochs of 5 s
+	to_at INTEGER NOT NULL,
+	wanted_ns INTEGER NOT NULL,     -- length of the span
+	events INTEGER NOT NULL,
+	lost INTEGER NOT NULL,          -- part of events that is in no row of histogram_row
+	unpaired INTEGER NOT NULL,      -- not in events: an end without a begin, or a begin without an end
+	absurd INTEGER NOT NULL,        -- not in events: negative, or longer than an hour
+	PRIMARY KEY(capture_id, metric, span)
+) STRICT, WITHOUT ROWID;
+
+-- Where targets grew their anonymous memory beyond what they ever had.
+CREATE TABLE growth_row(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	process_id INTEGER NOT NULL REFERENCES process,
+	stack_id INTEGER NOT NULL REFERENCES stack_node,
+	samples INTEGER NOT NULL,
+	bytes INTEGER NOT NULL,
+	PRIMARY KEY(capture_id, stack_id, process_id)
+) STRICT, WITHOUT ROWID;
 
 -- The completeness ledger: a clean capture has rows with 0 events.
 CREATE TABLE loss(
@@ -904,20 +938,33 @@ FROM (
 )
 ORDER BY capture_id DESC, victim, wait, ns DESC;
 
+-- Buckets are log-linear: up to 8 one for each value, then 8 for each octave. upper_ns is no part of its bucket. Of block.size, bytes.
+CREATE VIEW histogram AS
+SELECT capture_id, metric, label, span,
+	iif(bucket < 8, bucket, (8 + bucket % 8) << (bucket / 8 - 1)) AS lower_ns,
+	iif(bucket < 7, bucket + 1, (8 + (bucket + 1) % 8) << ((bucket + 1) / 8 - 1)) AS upper_ns, count, sum AS sum_ns
+FROM histogram_row JOIN histogram_label USING(label_id);
+
+-- Each is the upper bound of its bucket: at most an eighth too high. is_partial: events were lost, or a part of the span was not measured.
 CREATE VIEW latency_percentile AS
 WITH cumulative AS (
-	SELECT capture_id, metric, label, upper_ns, count,
-		sum(count) OVER (PARTITION BY capture_id, metric, label ORDER BY upper_ns) AS upto,
-		sum(count) OVER (PARTITION BY capture_id, metric, label) AS total
+	SELECT capture_id, metric, label, span, upper_ns, count,
+		sum(count) OVER (PARTITION BY capture_id, metric, label, span ORDER BY upper_ns) AS upto,
+		sum(count) OVER (PARTITION BY capture_id, metric, label, span) AS total
 	FROM histogram
 )
-SELECT capture_id, metric, label, max(total) AS count,
+SELECT c.capture_id, c.metric, c.label, c.span, max(total) AS count,
 	min(upper_ns) FILTER (WHERE upto >= 0.50 * total) AS p50_ns,
 	min(upper_ns) FILTER (WHERE upto >= 0.90 * total) AS p90_ns,
 	min(upper_ns) FILTER (WHERE upto >= 0.99 * total) AS p99_ns,
 	min(upper_ns) FILTER (WHERE upto >= 0.999 * total) AS p999_ns,
-	max(upper_ns) FILTER (WHERE count > 0) AS max_ns
-FROM cumulative GROUP BY capture_id, metric, label;
+	max(upper_ns) FILTER (WHERE count > 0) AS max_ns,
+	(SELECT m.lost > 0 OR m.to_at - m.from_at < m.wanted_ns FROM latency_measured m
+		WHERE m.capture_id = c.capture_id AND m.metric = c.metric AND m.span = c.span) AS is_partial
+FROM cumulative c GROUP BY c.capture_id, c.metric, c.label, c.span;
+
+CREATE VIEW growth_stack AS
+SELECT capture_id, process_id, stack_id, samples, bytes FROM growth_row;
 
 -- How complete a capture is: each reason for loss beside the number of samples received. percent is relative
 -- to all samples that occurred (unit sample), samples received (unit stack), all off-CPU intervals (unit

@@ -6,6 +6,7 @@
  */
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/protocol/latency_groups.h"
 #include "common/system/log.h"
 #include "common/system/options.h"
 #include "loader/policy_file.h"
@@ -87,6 +88,7 @@ static int run(const char *policy)
 					      .unwind_bytes = 16 << 20,
 					      .targets = 16384,
 					      .quiet_after_ns = 30000000000ULL,
+					      .probes = LATENCY_ALL,
 					      .policy = policy_default };
 	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
 	struct programs programs;

@@ -460,7 +460,7 @@ START_TEST(foreign_files_are_refused)
 	assert_refused(database, "list", EXIT_FAILED, "install a newer bourdon");
 
 	unlink(database);
-	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 11;"
+	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 12;"
 				 "CREATE TABLE capture(capture_id);");
 	assert_refused(database, "list", EXIT_FAILED, "no such table: capture_summary");
 

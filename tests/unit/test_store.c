@@ -40,7 +40,7 @@ START_TEST(a_new_database_has_the_schema_and_the_modes)
 	sqlite3_close(memory);
 	expect_rows(&fixture, everything, expected);
 	expect_rows(&fixture, "PRAGMA application_id", "1650749294\n");
-	expect_rows(&fixture, "PRAGMA user_version", "11\n");
+	expect_rows(&fixture, "PRAGMA user_version", "12\n");
 	expect_rows(&fixture, "PRAGMA journal_mode", "wal\n");
 	expect_rows(&fixture, "PRAGMA auto_vacuum", "2\n");
 	store_fixture_close(&fixture);
@@ -60,7 +60,7 @@ START_TEST(tables_and_views_have_their_names)
 		&fixture,
 		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER "
 		"BY name",
-		"account\nactivity\nactivity_key\nactivity_minute\nblame\ncapture\ncgroup\ncgroup_memory\ncounter\ndatabase\nended\nframe_row\nhistogram\nincident\ninterrupt\nkilled\nloss\nmachine_bytes\nmachine_time\n"
+		"account\nactivity\nactivity_key\nactivity_minute\nblame\ncapture\ncgroup\ncgroup_memory\ncounter\ndatabase\nended\nframe_row\ngrowth_row\nhistogram_label\nhistogram_row\nincident\ninterrupt\nkilled\nlatency_measured\nloss\nmachine_bytes\nmachine_time\n"
 		"module\npressure\nprocess\n"
 		"rule\nrun\nsample_class\nsample_row\nstack_class\nstack_node\nstatistic\nthread\n"
 		"thread_look\nthread_state\nusage\nwake_row\n");
@@ -117,8 +117,8 @@ static const struct refused_case refused_cases[] = {
 	  "another program's", -EUCLEAN },
 	{ "another program's with a log", "PRAGMA journal_mode = WAL; CREATE TABLE capture(a)", NULL,
 	  "another program's", -EUCLEAN },
-	{ "a later schema", "PRAGMA application_id = 1650749294; PRAGMA user_version = 12; CREATE TABLE a(b)",
-	  NULL, "its schema has version 12", -EPROTO },
+	{ "a later schema", "PRAGMA application_id = 1650749294; PRAGMA user_version = 13; CREATE TABLE a(b)",
+	  NULL, "its schema has version 13", -EPROTO },
 	{ "a text", NULL, "This is no database at all, but it is somebody's.\n", "not a database", -EUCLEAN },
 };
 

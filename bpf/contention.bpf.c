@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * contention.bpf.c measures how long threads and CPUs wait for locks of the kernel, from the moment when one is found taken. The
+ * kernel may hold any lock meanwhile, so nothing here takes one.
+ *
+ * A wait is known by who waits: a thread, or, for a lock on which a CPU spins, the lock on that CPU, because interrupts wait
+ * within each other. Linux calls both tracepoints in __mutex_lock(), and so on (include/trace/events/lock.h, since 5.19).
+ */
+#include "bpf/histogram.h"
+#include "bpf/rebase.h"
+#include "bpf/target.h"
+
+#define FOUND_SPINNING 1U /* include/trace/events/lock.h: LCB_F_* */
+#define FOUND_READ 2U
+#define FOUND_WRITE 4U
+#define FOUND_RT 8U
+#define FOUND_PERCPU 16U
+#define FOUND_MUTEX 32U
+
+#define WAITS_OF_LOCKS 16384U /* a power of two; each may be in one of two places */
+#define STACK_WORDS 16U
+
+struct lock_wait {
+	__u64 who; /* 0: free */
+	__u64 lock;
+	__u64 since_ns;
+	__u32 kind; /* LOCK_* */
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WAITS_OF_LOCKS);
+	__type(key, __u32);
+	__type(value, struct lock_wait);
+} lock_waits SEC(".maps");
+
+static __always_inline __u32 kind_of(__u32 flags)
+{
+	bool reads = flags & FOUND_READ, writes = flags & FOUND_WRITE;
+
+	if (flags & FOUND_MUTEX)
+		return LOCK_MUTEX;
+	if (flags & FOUND_RT)
+		return LOCK_RT;
+	if (flags & FOUND_PERCPU)
+		return LOCK_PERCPU_RWSEM;
+	if (flags & FOUND_SPINNING)
+		return reads ? LOCK_RWLOCK_READ : writes ? LOCK_RWLOCK_WRITE : LOCK_SPIN;
+	return reads ? LOCK_RWSEM_READ : writes ? LOCK_RWSEM_WRITE : LOCK_OTHER;
+}
+
+static __always_inline bool is_spun_on(__u32 kind)
+{
+	return kind == LOCK_SPIN || kind == LOCK_RWLOCK_READ || kind == LOCK_RWLOCK_WRITE;
+}
+
+/* The upper half of an address of the kernel has ones there. */
+static __always_inline __u64 cpu_at(__u64 lock)
+{
+	return lock ^ (__u64)bpf_get_smp_processor_id() << 48;
+}
+
+static __always_inline struct lock_wait *wait_at(__u64 who, __u32 place)
+{
+	__u32 index = ((__u32)(who * 0x9e3779b97f4a7c15ULL >> 40) ^ place) % WAITS_OF_LOCKS;
+
+	return bpf_map_lookup_elem(&lock_waits, &index);
+}
+
+static __always_inline struct lock_wait *wait_find(__u64 who)
+{
+	struct lock_wait *wait = wait_at(who, 0);
+
+	if (wait && wait->who == who)
+		return wait;
+	wait = wait_at(who, 1);
+	return wait && wait->who == who ? wait : NULL;
+}
+
+static __always_inline struct lock_wait *wait_make(__u64 who)
+{
+	for (__u32 place = 0; place < 2; place++) {
+		struct lock_wait *wait = wait_at(who, place);
+
+		if (wait && !__sync_val_compare_and_swap(&wait->who, 0, who))
+			return wait;
+	}
+	return NULL;
+}
+
+SEC("tp_btf/contention_begin")
+int BPF_PROG(lock_begin, void *lock, unsigned int flags)
+{
+	__u32 kind = kind_of(flags);
+	struct lock_wait *wait;
+	__u64 who;
+
+	if (!latency_group_wanted(LATENCY_LOCK) || is_retired())
+		return 0;
+	who = is_spun_on(kind) ? cpu_at((__u64)lock) : bpf_get_current_task();
+	wait = wait_find(who);
+	/* a mutex is first spun for, and told again when the thread goes to sleep */
+	if (wait && wait->lock == (__u64)lock && wait->kind == kind && kind == LOCK_MUTEX)
+		return 0;
+	if (wait)
+		histogram_count_unpaired(METRIC_LOCK);
+	else
+		wait = wait_make(who);
+	if (!wait) {
+		histogram_count_unpaired(METRIC_LOCK);
+		return 0;
+	}
+	wait->lock = (__u64)lock;
+	wait->kind = kind;
+	wait->since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* The two innermost frames outside of the functions of locks: who called them, and from where. */
+static __noinline __u64 callers(void *ctx)
+{
+	__u64 words[STACK_WORDS], found = 0;
+	long bytes;
+	__u32 depth, frames = 0;
+	bool inside = false;
+
+	if (!kernel_text || !policy.kernel_stacks)
+		return 0;
+	bytes = bpf_get_stack(ctx, words, sizeof(words), 0);
+	if (bytes <= 0)
+		return 0;
+	depth = (__u32)bytes / sizeof(words[0]);
+	for (__u32 i = 0; i < STACK_WORDS; i++) {
+		if (i >= depth || frames == 2)
+			break;
+		if (is_in_part(kernel_locks, words[i])) {
+			inside = true;
+		} else if (inside) {
+			found |= (__u64)(__u32)rebase(words[i]) << 32 * frames;
+			frames++;
+		}
+	}
+	return found;
+}
+
+SEC("tp_btf/contention_end")
+int BPF_PROG(lock_end, void *lock)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct lock_wait *wait;
+	__u32 kind, tgid = task->tgid;
+	__u64 ns, owner = 0;
+
+	if (!latency_group_wanted(LATENCY_LOCK) || is_retired())
+		return 0;
+	wait = wait_find(bpf_get_current_task());
+	if (!wait || wait->lock != (__u64)lock)
+		wait = wait_find(cpu_at((__u64)lock));
+	if (!wait) {
+		histogram_count_unpaired(METRIC_LOCK);
+		return 0;
+	}
+	ns = bpf_ktime_get_ns() - wait->since_ns;
+	kind = wait->kind;
+	wait->who = 0;
+	if (!is_spun_on(kind) && may_be_target(task) && bpf_map_lookup_elem(&targets, &tgid))
+		owner = task->cgroups->dfl_cgrp->kn->id;
+	histogram_put(METRIC_LOCK, kind, ns >= LOCK_CALLER_NS ? callers(ctx) : 0, owner, ns);
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* histogram.h measures latencies: it adds values to the table of common/abi/latency.h, which bpf/histogram.bpf.c owns. */
+#ifndef BOURDON_BPF_HISTOGRAM_H
+#define BOURDON_BPF_HISTOGRAM_H
+
+#include "bpf/maps.h"
+
+/* Set by the loader: --probes, a bit for each group. Programs of others are not attached. */
+extern const volatile __u32 latency_probes;
+
+/* Adds a value to the histogram `key`, whose bucket is set here. Any context, also with locks held, also in NMIs. */
+int histogram_add(struct histogram_key *key, __u64 value);
+
+/* Counts an end without its begin, or a begin without its end. */
+int histogram_count_unpaired(__u32 metric);
+
+/* The groups that somebody wants measured, a bit for each. A dead consumer may: histogram_add() asks whether it lives. */
+static __always_inline __u32 latency_wanted(const struct control *shared)
+{
+	return shared ? latency_probes & *(volatile const __u32 *)&shared->latency : 0;
+}
+
+static __always_inline bool latency_group_wanted(__u32 group)
+{
+	return latency_probes >> group & 1 && latency_wanted(control_get()) >> group & 1;
+}
+
+static __always_inline void histogram_put(__u32 metric, __u32 detail, __u64 object, __u64 owner, __u64 value)
+{
+	struct histogram_key key = {
+		.object = object, .owner = owner, .metric = (__u8)metric, .detail = (__u8)detail
+	};
+
+	histogram_add(&key, value);
+}
+
+#endif
