@@ -19,7 +19,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, METRICS * TALLY_EPOCHS);
+	__uint(max_entries, METRICS *TALLY_EPOCHS);
 	__type(key, __u32);
 	__type(value, struct histogram_tally);
 } histogram_tallies SEC(".maps");

@@ -959,7 +959,7 @@ SELECT c.capture_id, c.metric, c.label, c.span, max(total) AS count,
 	min(upper_ns) FILTER (WHERE upto >= 0.99 * total) AS p99_ns,
 	min(upper_ns) FILTER (WHERE upto >= 0.999 * total) AS p999_ns,
 	max(upper_ns) FILTER (WHERE count > 0) AS max_ns,
-	(SELECT m.lost > 0 OR m.to_at - m.from_at < m.wanted_ns FROM latency_measured m
+	(SELECT m.lost > 0 OR m.to_at - m.from_at < m.wanted_ns - 5000000000 FROM latency_measured m
 		WHERE m.capture_id = c.capture_id AND m.metric = c.metric AND m.span = c.span) AS is_partial
 FROM cumulative c GROUP BY c.capture_id, c.metric, c.label, c.span;
 

@@ -44,6 +44,8 @@ const struct map_bytes map_bytes[PIN_MAPS] = {
 	[PIN_EVENTS] = { 0, 0 },
 	[PIN_ERRORS] = { 0, 0 },
 	[PIN_COUNTERS] = { sizeof(__u32), sizeof(__u64) },
+	[PIN_HISTOGRAMS] = { sizeof(__u32), sizeof(struct histogram_set) },
+	[PIN_HISTOGRAM_TALLIES] = { sizeof(__u32), sizeof(struct histogram_tally) },
 };
 
 #define ACTIVITY_BYTES (ACTIVITY_SLOTS * sizeof(struct activity_slot))
