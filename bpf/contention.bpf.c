@@ -18,7 +18,7 @@
 #define FOUND_MUTEX 32U
 
 #define WAITS_OF_LOCKS 16384U /* a power of two; each may be in one of two places */
-#define STACK_WORDS 16U
+#define STACK_WORDS 12U /* of these, the first ones are the tracepoint's */
 
 struct lock_wait {
 	__u64 who; /* 0: free */
@@ -117,31 +117,23 @@ int BPF_PROG(lock_begin, void *lock, unsigned int flags)
 	return 0;
 }
 
-/* The two innermost frames outside of the functions of locks: who called them, and from where. */
-static __noinline __u64 callers(void *ctx)
+/* The innermost frame outside of the functions of locks: who called them. 0: not known, or not to be told. */
+static __noinline __u32 caller(void *ctx)
 {
-	__u64 words[STACK_WORDS], found = 0;
-	long bytes;
-	__u32 depth, frames = 0;
-	bool inside = false;
+	__u64 words[STACK_WORDS], found = 0, inside = 0;
+	long bytes = 0;
 
-	if (!kernel_text || !policy.kernel_stacks)
+	if (kernel_text && policy.kernel_stacks)
+		bytes = bpf_get_stack(ctx, words, sizeof(words), 0);
+	if (bytes != sizeof(words))
 		return 0;
-	bytes = bpf_get_stack(ctx, words, sizeof(words), 0);
-	if (bytes <= 0)
-		return 0;
-	depth = (__u32)bytes / sizeof(words[0]);
 	for (__u32 i = 0; i < STACK_WORDS; i++) {
-		if (i >= depth || frames == 2)
-			break;
-		if (is_in_part(kernel_locks, words[i])) {
-			inside = true;
-		} else if (inside) {
-			found |= (__u64)(__u32)rebase(words[i]) << 32 * frames;
-			frames++;
-		}
+		__u64 is_inside = part_mask(kernel_locks, words[i]);
+
+		found += words[i] * (is_zero(found) & inside & ~is_inside & 1);
+		inside |= is_inside;
 	}
-	return found;
+	return found ? (__u32)rebase(found) : 0;
 }
 
 SEC("tp_btf/contention_end")
@@ -166,6 +158,6 @@ int BPF_PROG(lock_end, void *lock)
 	wait->who = 0;
 	if (!is_spun_on(kind) && may_be_target(task) && bpf_map_lookup_elem(&targets, &tgid))
 		owner = task->cgroups->dfl_cgrp->kn->id;
-	histogram_put(METRIC_LOCK, kind, ns >= LOCK_CALLER_NS ? callers(ctx) : 0, owner, ns);
+	histogram_put(METRIC_LOCK, kind, ns >= LOCK_CALLER_NS ? caller(ctx) : 0, owner, ns);
 	return 0;
 }

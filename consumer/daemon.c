@@ -3,6 +3,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/shared_text.h"
+#include "common/protocol/latency_groups.h"
 #include "common/protocol/live_line.h"
 #include "common/system/log.h"
 #include "consumer/daemon_follow.h"
@@ -379,7 +380,8 @@ static void open_recorder(struct daemon *daemon)
 						   .cgroups = daemon->cgroups,
 						   .own_counters = daemon->own_counters,
 						   .own_usage = daemon->own_usage,
-						   .clock = daemon->clock };
+						   .clock = daemon->clock,
+						   .latencies = &daemon->latencies };
 	const struct ondemand_settings asked = { .kernel = daemon->kernel,
 						 .tracking = &daemon->tracking,
 						 .recorder = &daemon->recorder,
@@ -389,6 +391,7 @@ static void open_recorder(struct daemon *daemon)
 	ondemand_open(&daemon->ondemand, &asked);
 	live_open(&daemon->live, &daemon->recorder, &daemon->ondemand.names);
 	recorder_open(&daemon->recorder, &sources);
+	histograms_switch(&daemon->latencies, daemon->kernel, LATENCY_ALL, clock_now_ns(daemon->clock));
 }
 
 int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settings,

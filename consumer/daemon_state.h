@@ -37,6 +37,7 @@ struct daemon {
 	struct watches watches;
 	uint32_t watch_descriptors; /* how many watches may take */
 	struct recorder recorder;
+	struct histograms_on latencies;
 	struct activity_looker activity;
 	struct baselines baselines;
 	struct ondemand ondemand;

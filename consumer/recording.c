@@ -204,6 +204,31 @@ void recording_settle_accounts(const struct recording *recording)
 	accounts_settle(&recording->capture->accounts, &of_accounts);
 }
 
+static void note_latency(int result)
+{
+	if (result < 0)
+		log_warning("cannot read the histograms of latencies: %s; a capture lacks a part of them",
+			    strerror(-result));
+}
+
+static void begin_latency(const struct recording *recording, uint64_t now_ns)
+{
+	struct capture *capture = recording->capture;
+	const struct capture_trigger *trigger = &capture->trigger;
+
+	note_latency(latency_begin(&capture->latency, recording->sources->kernel,
+				   recording->sources->latencies,
+				   clock_before(trigger->triggered_ns, trigger->wanted_history_ns),
+				   capture->planned_end_ns, now_ns));
+}
+
+static void end_latency(const struct recording *recording)
+{
+	note_latency(latency_end(&recording->capture->latency, recording->sources->kernel,
+				 clock_now_ns(recording->sources->clock), path_of_cgroup,
+				 recording->sources->cgroups));
+}
+
 static void follow_accounts(const struct recording *recording, uint64_t now_ns)
 {
 	struct capture_scope scope = recording_scope(recording);
@@ -241,6 +266,7 @@ void recording_begin(struct recording *recording, struct stall_clocks *clocks, u
 
 	capture_usage_begin(&capture->usage, &sources->tracking->usage);
 	recording_begin_accounts(recording, capture->trigger.triggered_ns);
+	begin_latency(recording, now_ns);
 	pressure_open(&capture->pressure, cgroups_mount(sources->cgroups), recording->cgroup);
 	if (clocks && stall_clocks_start(clocks, recording->cgroup ? recording->cgroup_id : 0,
 					 recording->cgroup ? level_of(recording->cgroup) : 0, now_ns))
@@ -269,6 +295,7 @@ void recording_follow(struct recording *recording, uint64_t now_ns)
 	read_pressure(recording, now_ns);
 	look_at_cgroups(recording, now_ns);
 	follow_accounts(recording, now_ns);
+	note_latency(latency_follow(&recording->capture->latency, recording->sources->kernel, now_ns));
 }
 
 void recording_end(struct recording *recording, uint64_t now_ns)
@@ -293,6 +320,7 @@ void recording_end(struct recording *recording, uint64_t now_ns)
 	cgroup_memory_end(&capture->cgroup_memory, mount, &sources->tracking->usage, path_of_cgroup,
 			  sources->cgroups, clock_now_ns(sources->clock));
 	recording_settle_accounts(recording);
+	end_latency(recording);
 	note_kernel_losses(recording);
 	recording_note_unwatched(recording);
 	capture_note_loss(capture, LOSS_STALE_EVENTS,

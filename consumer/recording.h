@@ -24,6 +24,7 @@ struct recording_sources {
 	struct own_counters *own_counters;
 	const struct own_usage *own_usage;
 	const struct clock *clock;
+	const struct histograms_on *latencies; /* which are measured */
 	uint64_t accounts_valid_ns; /* the kernel's accounts are complete since then. The recorder sets it */
 };
 

@@ -46,8 +46,8 @@
 #define BLOCK_FAILED 0x80U
 
 /*
- * METRIC_LOCK. A futex: object is the key of the lock (sample.lock). A lock of the kernel: object has two frames of the stack of
- * who waited for LOCK_CALLER_NS or longer, as a sample has frames of the kernel, the inner one in the lower half; else 0.
+ * METRIC_LOCK. A futex: object is the key of the lock (sample.lock). A lock of the kernel: object is the frame from which it was
+ * wanted by who waited for LOCK_CALLER_NS or longer, as a sample has frames of the kernel, in the lower half; else 0.
  */
 #define LOCK_FUTEX 0U
 #define LOCK_MUTEX 1U

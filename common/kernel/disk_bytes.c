@@ -56,12 +56,31 @@ struct disk_bytes disk_bytes_parse(const char *text)
 	return sums;
 }
 
-struct disk_bytes disk_bytes_read(void)
+char *disk_lines_read(void)
 {
-	_cleanup_free_ char *text = NULL;
+	char *text = NULL;
 	size_t bytes;
 
-	if (file_read_text(AT_FDCWD, "/proc/diskstats", DISKSTATS_BYTES_MAX, &text, &bytes) < 0)
-		return (struct disk_bytes){ 0 };
-	return disk_bytes_parse(text);
+	return file_read_text(AT_FDCWD, "/proc/diskstats", DISKSTATS_BYTES_MAX, &text, &bytes) < 0 ? NULL
+												    : text;
+}
+
+struct disk_bytes disk_bytes_read(void)
+{
+	_cleanup_free_ char *text = disk_lines_read();
+
+	return text ? disk_bytes_parse(text) : (struct disk_bytes){ 0 };
+}
+
+bool disk_name(const char *text, uint32_t major, uint32_t minor, char into[DISK_NAME_BYTES])
+{
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		uint32_t of_major, of_minor;
+
+		line += *line == '\n';
+		if (sscanf(line, "%" SCNu32 " %" SCNu32 " %31s", &of_major, &of_minor, into) == 3 &&
+		    of_major == major && of_minor == minor)
+			return true;
+	}
+	return false;
 }

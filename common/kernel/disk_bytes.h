@@ -24,4 +24,12 @@ struct disk_bytes disk_bytes_parse(const char *text);
 /* Reads /proc/diskstats. Without it, the sums are not known. */
 struct disk_bytes disk_bytes_read(void);
 
+/* The text of /proc/diskstats, which the caller frees, or NULL. */
+char *disk_lines_read(void);
+
+#define DISK_NAME_BYTES 32
+
+/* Writes the name that the text has for the disk, or returns false. `text` may be NULL. */
+bool disk_name(const char *text, uint32_t major, uint32_t minor, char into[DISK_NAME_BYTES]);
+
 #endif

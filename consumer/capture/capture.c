@@ -139,6 +139,7 @@ void capture_free(struct capture *capture)
 	kernel_stats_free(&capture->kernel_stats);
 	cgroup_memory_free(&capture->cgroup_memory);
 	accounts_free(&capture->accounts);
+	latency_free(&capture->latency);
 	free(capture->trigger.cgroup);
 	asking_free(capture->trigger.asking);
 	free(capture);
@@ -154,7 +155,8 @@ size_t capture_bytes(const struct capture *capture)
 	       capture->wakes.count * (sizeof(*capture->wakes.rows) + INDEX_BYTES) +
 	       capture->thread_states.count * sizeof(*capture->thread_states.rows) +
 	       capture->accounts.victims_count * sizeof(*capture->accounts.victims) +
-	       capture->accounts.parties_count * sizeof(*capture->accounts.parties);
+	       capture->accounts.parties_count * sizeof(*capture->accounts.parties) +
+	       capture->latency.values_count * sizeof(*capture->latency.values);
 }
 
 bool capture_is_full(const struct capture *capture, bool of_other)

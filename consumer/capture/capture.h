@@ -15,6 +15,7 @@
 #include "consumer/capture/capture_usage.h"
 #include "consumer/capture/cgroup_memory.h"
 #include "consumer/capture/kernel_stats.h"
+#include "consumer/capture/latency.h"
 #include "consumer/capture/pressure.h"
 #include "consumer/capture/ring.h"
 #include "consumer/capture/stacks.h"
@@ -186,6 +187,7 @@ struct capture {
 	struct kernel_stats kernel_stats;
 	struct cgroup_memory cgroup_memory;
 	struct accounts accounts;
+	struct latency latency;
 	struct expectation expected;
 	uint64_t losses[LOSS_REASONS];
 	int64_t capture_id; /* set by the worker thread: the row in the database, or 0 */

@@ -66,6 +66,11 @@ int interrupt_time_make(const struct interrupts *before, const struct interrupts
 	return 0;
 }
 
+const char *softirq_name(uint32_t vector)
+{
+	return vector < ARRAY_SIZE(vector_names) ? vector_names[vector] : NULL;
+}
+
 const char *interrupt_kind(const struct interrupt *interrupt)
 {
 	return interrupt->key.kind == INTERRUPT_SOFT ? "softirq" : "irq";
@@ -76,7 +81,6 @@ const char *interrupt_name(const struct interrupt *interrupt)
 	if (interrupt->key.kind == INTERRUPT_TIMER)
 		return "local timer";
 	if (interrupt->key.kind == INTERRUPT_SOFT)
-		return interrupt->key.number < ARRAY_SIZE(vector_names) ? vector_names[interrupt->key.number]
-									: NULL;
+		return softirq_name(interrupt->key.number);
 	return *interrupt->name ? interrupt->name : NULL;
 }

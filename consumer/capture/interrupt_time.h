@@ -24,6 +24,9 @@ int interrupt_time_make(const struct interrupts *before, const struct interrupts
 			struct interrupt_time *ret_time);
 void interrupt_time_free(struct interrupt_time *time);
 
+/* "NET_RX"; NULL: there is no such vector. */
+const char *softirq_name(uint32_t vector);
+
 /* "softirq" or "irq". */
 const char *interrupt_kind(const struct interrupt *interrupt);
 

@@ -92,6 +92,13 @@ static const char *own_function(const struct named *named, uint32_t stack)
 	return any;
 }
 
+const char *store_own_function(const struct capture *capture, const struct resolved *resolved, uint32_t stack)
+{
+	const struct named named = { capture, resolved };
+
+	return own_function(&named, stack);
+}
+
 /* The function in which threads of this program released locks for which threads of the victim had waited longest. */
 static const char *release_site(const struct named *named, const struct victim_row *victim,
 				const struct blame_row *row)

@@ -260,6 +260,9 @@ static int write_capture(struct writing *writing, int64_t *stack_ids, struct sto
 		result = store_accounts_write(writing->sql, &writing->statements->accounts,
 					      writing->ids.capture_id, capture, writing->resolved);
 	if (!result)
+		result = store_latency_write(writing->sql, &writing->statements->latency,
+					     writing->ids.capture_id, capture, writing->resolved);
+	if (!result)
 		result = sql_update(
 			writing->sql, &writing->statements->finish_capture, "capture", "capture_id",
 			capture_id,

@@ -9,6 +9,7 @@
 #include "common/store/store_verdict.h"
 #include "consumer/capture/capture.h"
 #include "consumer/store/store_accounts.h"
+#include "consumer/store/store_latency.h"
 #include "consumer/store/store_samples.h"
 #include "consumer/store/store_stacks.h"
 #include "consumer/store/store_thread_states.h"
@@ -27,6 +28,7 @@ struct capture_statements {
 	struct wakes_statements wakes;
 	struct thread_states_statements thread_states;
 	struct accounts_statements accounts;
+	struct latency_statements latency;
 };
 
 /* Return 0 or -errno, as all functions of sql.h do. */

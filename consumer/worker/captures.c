@@ -65,6 +65,17 @@ static void tell_of_capture(struct worker *worker, const struct capture *capture
 	metrics_add(&worker->metrics, capture, resolved, verdict->kind);
 }
 
+/* Of latency_name_callers(). */
+static bool name_function(void *user, int32_t frame, char into[LATENCY_FUNCTION_BYTES])
+{
+	struct kernel_symbol symbol;
+
+	if (frame == KERNEL_FRAME_UNKNOWN || !kernel_symbols_find(user, frame, &symbol))
+		return false;
+	snprintf(into, LATENCY_FUNCTION_BYTES, "%s", symbol.name);
+	return true;
+}
+
 static int write_capture(struct worker *worker, struct capture *capture)
 {
 	char of[CAPTURE_WHOSE_BYTES];
@@ -78,6 +89,8 @@ static int write_capture(struct worker *worker, struct capture *capture)
 	result = resolve_capture(capture, worker->scans.mappings, &worker->symbols, &worker->kernel->manifest,
 				 &worker->naming, worker_deadline_ns(worker, naming_patience(worker)),
 				 &resolved);
+	if (!result)
+		result = latency_name_callers(&capture->latency, name_function, &worker->symbols);
 	if (result < 0) {
 		log_error("the capture of %s is lost: %s", of, strerror(-result));
 		store_give_up_capture(worker->store, capture->capture_id);
