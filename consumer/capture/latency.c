@@ -24,18 +24,24 @@ static uint64_t first_epoch(uint64_t ns)
 	return epoch_of(ns + HISTOGRAM_EPOCH_NS / 2 - 1);
 }
 
+/* Of the capture, whole or in part. */
+static uint64_t first_during(const struct latency *latency)
+{
+	return latency->begun_ns ? epoch_of(latency->begun_ns) : first_epoch(latency->from_ns);
+}
+
 static uint32_t span_of(const struct latency *latency, uint64_t epoch, bool is_last)
 {
-	if (is_last || epoch >= first_epoch(latency->from_ns))
+	if (is_last || epoch >= first_during(latency))
 		return LATENCY_DURING;
 	return epoch >= first_epoch(latency->before_ns) ? LATENCY_BEFORE : NO_SPAN;
 }
 
 /* Stores false where there is no room; the value is lost then. 0 or -ENOMEM. */
-static int add_value(struct latency *latency, const struct histogram_count *count, uint32_t span,
-		     bool *ret_added)
+static int add_value(struct latency *latency, const struct histogram_key *key, uint32_t span, uint64_t count,
+		     uint64_t sum, bool *ret_added)
 {
-	struct latency_value wanted = { .key = count->key, .span = span };
+	struct latency_value wanted = { .key = *key, .span = span };
 	uint32_t found = hash_index_find_key(&latency->values_index, HASH_KEYS_BEFORE(latency->values, count),
 					     &wanted);
 
@@ -46,8 +52,8 @@ static int add_value(struct latency *latency, const struct histogram_count *coun
 			      latency->values, latency->values_count, latency->values_room, &wanted,
 			      &found) < 0)
 		return -ENOMEM;
-	latency->values[found].count += count->count;
-	latency->values[found].sum += count->sum;
+	latency->values[found].count += count;
+	latency->values[found].sum += sum;
 	return 0;
 }
 
@@ -86,13 +92,60 @@ int latency_take(struct latency *latency, const struct histogram_reading *readin
 
 		if (count->epoch < latency->next_epoch || count->epoch >= until_epoch || span == NO_SPAN)
 			continue;
-		if (add_value(latency, count, span, &added))
+		if (add_value(latency, &count->key, span, count->count, count->sum, &added))
 			return -ENOMEM;
 		if (added)
 			found[count->key.metric][count->epoch % TALLY_EPOCHS] += count->count;
 	}
 	add_events(latency, reading, until_epoch, ends, found);
-	latency->next_epoch = until_epoch;
+	if (until_epoch > latency->next_epoch)
+		latency->next_epoch = until_epoch;
+	return 0;
+}
+
+/* Moves it from the capture to before: the capture has less than nothing then, which the next reading of the epoch makes up for. */
+static void move_events(struct latency *latency, const struct histogram_events *tally, uint32_t metric,
+			uint64_t found)
+{
+	struct latency_events *before = &latency->events[LATENCY_BEFORE][metric],
+			      *during = &latency->events[LATENCY_DURING][metric];
+	const struct latency_events so_far = { tally->events > found ? tally->events : found,
+					       tally->events > found ? tally->events - found : 0,
+					       tally->unpaired, tally->absurd };
+
+	before->events += so_far.events;
+	before->lost += so_far.lost;
+	before->unpaired += so_far.unpaired;
+	before->absurd += so_far.absurd;
+	during->events -= so_far.events;
+	during->lost -= so_far.lost;
+	during->unpaired -= so_far.unpaired;
+	during->absurd -= so_far.absurd;
+}
+
+int latency_take_first(struct latency *latency, const struct histogram_reading *reading)
+{
+	uint64_t epoch = epoch_of(latency->begun_ns), found[METRICS] = { 0 };
+
+	for (uint32_t i = 0; i < reading->count; i++) {
+		const struct histogram_count *count = &reading->counts[i];
+		bool added = count->epoch == epoch;
+
+		if (added &&
+		    add_value(latency, &count->key, LATENCY_BEFORE, count->count, count->sum, &added))
+			return -ENOMEM;
+		if (added &&
+		    add_value(latency, &count->key, LATENCY_DURING, -count->count, -count->sum, &added))
+			return -ENOMEM;
+		if (added)
+			found[count->key.metric] += count->count;
+	}
+	for (uint32_t metric = 0; metric < METRICS; metric++) {
+		const struct histogram_events *tally = &reading->tallies[metric][epoch % TALLY_EPOCHS];
+
+		if (tally->epoch == epoch && latency->groups >> histograms_group(metric) & 1)
+			move_events(latency, tally, metric, found[metric]);
+	}
 	return 0;
 }
 
@@ -111,6 +164,9 @@ static int read_until(struct latency *latency, const struct kernel_objects *kern
 int latency_begin(struct latency *latency, const struct kernel_objects *kernel,
 		  const struct histograms_on *on, uint64_t from_ns, uint64_t end_ns, uint64_t now_ns)
 {
+	struct histogram_reading reading = { 0 };
+	int result;
+
 	latency->groups = on->groups;
 	for (uint32_t i = 0; i < LATENCY_GROUPS; i++)
 		latency->since_ns[i] = on->since_ns[i];
@@ -118,9 +174,17 @@ int latency_begin(struct latency *latency, const struct kernel_objects *kernel,
 	latency->until_ns = end_ns;
 	latency->before_ns = clock_before(from_ns, end_ns > from_ns ? end_ns - from_ns : 0);
 	latency->next_epoch = first_epoch(latency->before_ns);
-	if (!latency->groups || epoch_of(now_ns) <= latency->next_epoch)
+	if (epoch_of(from_ns) == epoch_of(now_ns))
+		latency->begun_ns = now_ns;
+	if (!latency->groups || (epoch_of(now_ns) <= latency->next_epoch && !latency->begun_ns))
 		return 0;
-	return read_until(latency, kernel, epoch_of(now_ns), false);
+	result = histograms_read(&reading, kernel, latency->next_epoch, latency->groups);
+	if (!result)
+		result = latency_take(latency, &reading, epoch_of(now_ns), false);
+	if (!result && latency->begun_ns)
+		result = latency_take_first(latency, &reading);
+	histograms_free(&reading);
+	return result;
 }
 
 int latency_follow(struct latency *latency, const struct kernel_objects *kernel, uint64_t now_ns)
@@ -217,11 +281,11 @@ void latency_measured(const struct latency *latency, uint32_t group, uint32_t sp
 		      uint64_t *ret_to_ns)
 {
 	uint64_t before = first_epoch(latency->before_ns) * HISTOGRAM_EPOCH_NS;
-	uint64_t during = first_epoch(latency->from_ns) * HISTOGRAM_EPOCH_NS;
+	uint64_t during = latency->begun_ns ? latency->begun_ns : first_during(latency) * HISTOGRAM_EPOCH_NS;
 	uint64_t last = epoch_of(latency->until_ns) * HISTOGRAM_EPOCH_NS;
 	uint64_t from_ns, to_ns;
 
-	if (during > last)
+	if (during > last && !latency->begun_ns)
 		during = last;
 	from_ns = span == LATENCY_DURING ? during : before;
 	to_ns = span == LATENCY_DURING ? latency->until_ns : during;

@@ -4,7 +4,7 @@
  * before that. The draining thread gathers them; the worker thread makes rows of them (latency_rows.h).
  *
  * The kernel counts in epochs of HISTOGRAM_EPOCH_NS. An epoch belongs to the part of the time in which its middle lies; the one in
- * which the capture ends belongs to it.
+ * which the capture ends belongs to it. A capture without a history begins exactly: what its first epoch has by then is of before.
  */
 #ifndef BOURDON_CONSUMER_CAPTURE_LATENCY_H
 #define BOURDON_CONSUMER_CAPTURE_LATENCY_H
@@ -51,6 +51,7 @@ struct latency {
 	uint64_t since_ns[LATENCY_GROUPS];
 	uint64_t before_ns, from_ns,
 		until_ns;    /* where the two spans begin, and the second one ends; CLOCK_MONOTONIC */
+	uint64_t begun_ns;   /* without a history: when the table was read at the begin; else 0 */
 	uint64_t next_epoch; /* those before it are in the values */
 	struct latency_value *values;
 	uint32_t values_count, values_room;
@@ -89,8 +90,13 @@ void latency_measured(const struct latency *latency, uint32_t group, uint32_t sp
 
 void latency_free(struct latency *latency);
 
-/* Of these functions, what needs no kernel, for tests: takes the epochs up to that one, without it. 0 or -ENOMEM. */
+/* Of these functions, what needs no kernel, for tests. 0 or -ENOMEM. */
+
+/* Takes the epochs up to that one, without it. `ends`: the last of these is the one in which the capture ends. */
 int latency_take(struct latency *latency, const struct histogram_reading *reading, uint64_t until_epoch,
 		 bool ends);
+
+/* At the begin: what the epoch that is under way has so far is of before, and of no later reading of it. */
+int latency_take_first(struct latency *latency, const struct histogram_reading *reading);
 
 #endif

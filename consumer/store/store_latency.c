@@ -326,7 +326,8 @@ int store_latency_write(struct sql *sql, struct latency_statements *statements, 
 		return 0;
 	rows.disks = disk_lines_read();
 	for (uint32_t i = 0; i < latency->values_count && !result; i++)
-		result = add_value(&rows, &latency->values[i]);
+		if (latency->values[i].count)
+			result = add_value(&rows, &latency->values[i]);
 	if (!result)
 		result = keep_labels(&rows);
 	if (result >= 0) {
