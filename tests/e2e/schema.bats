@@ -345,6 +345,8 @@ ms_of() {
 		"$(sql 'SELECT page_count * page_size / 1024 FROM pragma_page_count, pragma_page_size')" ]
 	[ "$(answer 'NR == 1 && $1 == "table or index" && $3 > 0')" -eq 1 ]
 	[ "$(answer '$2 == "sample_row" && $3 > 0')" -eq 1 ]
-	[ "$(answer "\$1 == \"capture\" && \$2 == $FIRST && \$4 == $(sql "SELECT count(*) FROM sample_row WHERE capture_id = $FIRST")")" -eq 1 ]
+	local largest
+	largest=$(awk -F '|' '$1 == "capture" { print $2; exit }' "$BATS_TEST_TMPDIR/answer")
+	[ "$(answer "\$1 == \"capture\" && \$2 == $largest && \$4 == $(sql "SELECT count(*) FROM sample_row WHERE capture_id = $largest")")" -eq 1 ]
 	[ "$(answer '$1 == "capture"')" -eq "$((CAPTURES > 10 ? 10 : CAPTURES))" ]
 }
