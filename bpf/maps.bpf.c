@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/offcpu_ring.h"
 #include "bpf/thread.h"
 
 struct patterns_map patterns_a SEC(".maps");
@@ -31,6 +32,8 @@ struct bystanders_map bystanders SEC(".maps");
 struct wait_cpus_map wait_cpus SEC(".maps");
 struct clocks_map clocks SEC(".maps");
 struct offcpu_threads_map offcpu_threads SEC(".maps");
+struct samples_map offcpu SEC(".maps");
+struct offcpu_cpus_map offcpu_cpus SEC(".maps");
 
 /* Set by the loader: programs go quiet when the consumer's heartbeat is older than this. */
 const volatile __u64 quiet_after_ns = 30000000000ULL;

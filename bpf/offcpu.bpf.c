@@ -32,13 +32,6 @@ static __always_inline bool is_tracked(__u32 tid)
 /* Set by the loader: drawn by chance, and never told. */
 const volatile __u64 lock_secret[2] = { 0 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cpu_state);
-} offcpu_cpus SEC(".maps");
-
 /* Always zero: a program's stack, of 512 bytes, has no room for it. */
 static struct thread thread_empty;
 

@@ -6,15 +6,11 @@
 #ifndef BOURDON_BPF_SLOTS_H
 #define BOURDON_BPF_SLOTS_H
 
-#include "bpf/bucket.h"
-#include "bpf/sample.h"
+#include "bpf/offcpu_ring.h"
 #include "bpf/thread.h"
 #include "bpf/waker.h"
 
 #define PROGRAM_FRAMES_MAX 6U
-
-/* The consumer can write this map: what programs read of it only decides whether a slot is overwritten. */
-struct samples_map offcpu SEC(".maps");
 
 /*
  * offcpu_open and offcpu_threads are not preallocated, so a host with few targets uses little memory. Since
@@ -37,17 +33,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct sample);
 } offcpu_wakers SEC(".maps");
-
-struct cpu_state {
-	__u64 since_ns; /* the thread of a target that ran last runs since then */
-	__u32 tid;      /* 0: none */
-	__u32 reserved;
-	__u64 written; /* slots written on this CPU */
-	struct bucket stacks, slots;
-	struct stack_scratch scratch;
-	struct open_interval empty; /* always zero: initial value of an offcpu_open element */
-	struct sample first;        /* of a thread that has not run yet */
-};
 
 /*
  * Stores the stack in the scratch, without the frames below the function `last`: they belong to this program and its
@@ -136,41 +121,6 @@ static __always_inline bool open_write(void *ctx, struct cpu_state *state, const
 static __always_inline __u64 level_wanted(__u64 waited_ns)
 {
 	return waited_ns >= SECOND_NS / 10 ? 0 : waited_ns >= SECOND_NS / 100 ? SECOND_NS / 4 : SECOND_NS / 2;
-}
-
-/* The slot of this CPU's ring that is written next, or NULL if the consumer has yet to read it. */
-static __always_inline struct sample *next_slot(const struct cpu_state *state, const struct control *shared)
-{
-	__u64 unread_ns = *(volatile const __u64 *)&shared->offcpu_unread_ns;
-	__u32 cpu = bpf_get_smp_processor_id(), index;
-	struct sample *slot;
-
-	if (cpu >= ring_cpus)
-		return NULL;
-	index = cpu * slots_per_cpu + (__u32)(state->written % slots_per_cpu);
-	slot = bpf_map_lookup_elem(&offcpu, &index);
-	return slot && unread_ns && slot->seq && slot->time_ns >= unread_ns ? NULL : slot;
-}
-
-/* Copies all that follows the times, and of the stacks what is used. */
-static __always_inline void copy_to_slot(struct sample *slot, const struct sample *from)
-{
-	__u64 kernel_bytes, user_bytes;
-
-	slot->header = from->header;
-	slot->cpu = from->cpu;
-	bpf_probe_read_kernel(&slot->started_ns,
-			      offsetof(struct sample, kernel_frames) - offsetof(struct sample, started_ns),
-			      &from->started_ns);
-	kernel_bytes = from->kernel_depth > 0 ? (__u64)from->kernel_depth * sizeof(from->kernel_frames[0])
-					      : 0;
-	if (kernel_bytes > sizeof(slot->kernel_frames))
-		kernel_bytes = sizeof(slot->kernel_frames);
-	bpf_probe_read_kernel(slot->kernel_frames, (__u32)kernel_bytes, from->kernel_frames);
-	user_bytes = from->user_depth > 0 ? (__u64)from->user_depth * sizeof(from->user_frames[0]) : 0;
-	if (user_bytes > sizeof(slot->user_frames))
-		user_bytes = sizeof(slot->user_frames);
-	bpf_probe_read_kernel(slot->user_frames, (__u32)user_bytes, from->user_frames);
 }
 
 /* Writes the stack of the thread that ended the interval behind the interval. The caller has paid for it. */
