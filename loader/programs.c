@@ -168,7 +168,20 @@ static const struct {
 } latency_programs[] = {
 	{ LATENCY_LOCK, "contention_begin" },
 	{ LATENCY_LOCK, "contention_end" },
+	{ LATENCY_MEMORY, "rss_stat" },
 };
+
+/*
+ * How far a process has to grow for a stack: 1 MiB, on large machines more. Since Linux 6.2 each CPU keeps back so many pages of a
+ * process (lib/percpu_counter.c), and who moves between CPUs would seem to grow by them.
+ */
+static uint64_t growth_step_pages(uint32_t cpus)
+{
+	const uint64_t least = 256, most = 8192;
+	uint64_t kept_back = (cpus < 16 ? 32UL : 2UL * cpus) * cpus;
+
+	return kept_back < least ? least : kept_back > most ? most : kept_back;
+}
 
 /* What nobody may ask for is not loaded; a group without its tracepoints is not offered. */
 static void choose_latencies(const struct programs *programs, const struct btf *kernel, uint32_t probes)
@@ -221,6 +234,7 @@ static int open_sized(struct programs *programs, const struct programs_settings 
 	programs->bpf->rodata->slots_per_cpu = programs->slots_per_cpu;
 	programs->bpf->rodata->ring_cpus = programs->rings;
 	programs->bpf->rodata->oncpu_period_ns = SECOND_NS / settings->hz;
+	programs->bpf->rodata->growth_step_pages = growth_step_pages(programs->rings);
 	programs->bpf->rodata->quiet_after_ns = settings->quiet_after_ns;
 	programs->bpf->rodata_policy->policy = settings->policy;
 	/* so few bytes come at once (getrandom(2)) */

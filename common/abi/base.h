@@ -27,7 +27,7 @@
  *  14  slots that the consumer has not read yet are kept; intervals off CPU beyond the budget count in a later one; the first
  *      wait of a thread has a slot
  *  15  what the kernel counts of these programs
- *  16  histograms of latencies
+ *  16  histograms of latencies; where targets grow their memory
  */
 #ifndef BOURDON_ABI_BASE_H
 #define BOURDON_ABI_BASE_H

@@ -12,7 +12,8 @@
 
 #define SAMPLE_ON_CPU 1U
 #define SAMPLE_OFF_CPU 2U
-#define SAMPLE_WAKER 3U /* the stack of the thread that ended the interval in the slot before */
+#define SAMPLE_WAKER 3U  /* the stack of the thread that ended the interval in the slot before */
+#define SAMPLE_GROWTH 4U /* in the off-CPU ring: where the process got more memory than it ever had */
 
 /* PSI's stall classes. Bits, because a refault stalls on memory and I/O at once. */
 #define STALL_MEMORY 1U
@@ -73,7 +74,7 @@ struct sample {
 	__u64 time_ns; /* CLOCK_MONOTONIC; for an interval, its end */
 	/*
 	 * on-CPU: the clock's period. Off-CPU: time blocked, plus that of earlier intervals of the class that got no
-	 * slot
+	 * slot. Growth: the bytes since the last one
 	 */
 	__u64 weight_ns;
 	/* off-CPU intervals only; 0 for on-CPU samples */

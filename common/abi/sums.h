@@ -242,7 +242,8 @@ struct away_record {
 #define COUNTER_ACCOUNTS_FIXED 25U /* waits for a CPU whose length the kernel's own sums corrected */
 #define COUNTER_OFFCPU_JOINED                                                                                \
 	26U /* intervals over budget, whose time is in the weight of a later one of their thread */
-#define COUNTERS 27U
+#define COUNTER_SAMPLES_GROWTH 27U /* stacks of growth */
+#define COUNTERS 28U
 
 ABI_SIZE(stall_clock, 64);
 ABI_SIZE(totals, 240);

@@ -143,11 +143,13 @@ struct control {
 	__u32 recorder;
 	__u64 reporter_inode;
 	__u32 reporter_device; /* as the kernel has it: dev_t of 12 and 20 bits */
-	__u32 latency; /* groups of latencies that are measured: a bit for each LATENCY_* */
+	__u32 latency;         /* groups of latencies that are measured: a bit for each LATENCY_* */
 	/* slots of intervals that ended since then are not overwritten; 0: all may be. Any number is safe: it only decides which of two is lost */
 	__u64 offcpu_unread_ns;
 	__u32 latency_loaded; /* groups that can be: the loader writes it */
-	__u32 reserved4[5];
+	__u32 reserved4;
+	__u64 growth_since_ns; /* when the group LATENCY_MEMORY went on, CLOCK_MONOTONIC: growth before that was not seen */
+	__u32 reserved5[2];
 	/* written by programs, in a cache line of its own */
 	__u64 unmapped; /* number of user stacks that led to an address outside the process's tables */
 	__u64 reserved2[7];
@@ -178,6 +180,7 @@ ABI_CHECK(target, pattern_id, 16);
 ABI_SIZE(control, 192);
 ABI_CHECK(control, wanted, 64);
 ABI_CHECK(control, offcpu_unread_ns, 96);
+ABI_CHECK(control, growth_since_ns, 112);
 ABI_CHECK(control, unmapped, 128);
 ABI_SIZE(wanted_key, 24);
 ABI_CHECK(wanted_key, what, 8);

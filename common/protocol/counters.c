@@ -34,6 +34,7 @@ const char *const counter_names[COUNTERS] = {
 	[COUNTER_ACCOUNTS_LOST] = "accounts-lost",
 	[COUNTER_ACCOUNTS_FIXED] = "accounts-corrected",
 	[COUNTER_OFFCPU_JOINED] = "offcpu-joined",
+	[COUNTER_SAMPLES_GROWTH] = "samples-growth",
 };
 
 int counters_read(int map_fd, uint64_t ret_values[COUNTERS])

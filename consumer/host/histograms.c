@@ -20,8 +20,10 @@ uint32_t histograms_switch(struct histograms_on *on, const struct kernel_objects
 	for (uint32_t i = 0; i < LATENCY_GROUPS; i++)
 		if (wanted & ~on->groups & 1U << i)
 			on->since_ns[i] = now_ns;
+	if (wanted & ~on->groups & 1U << LATENCY_MEMORY)
+		__atomic_store_n(&kernel->control->growth_since_ns, now_ns, __ATOMIC_RELAXED);
 	on->groups = wanted;
-	__atomic_store_n(&kernel->control->latency, wanted, __ATOMIC_RELAXED);
+	__atomic_store_n(&kernel->control->latency, wanted, __ATOMIC_RELEASE);
 	return groups & ~offered;
 }
 
