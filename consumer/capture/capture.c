@@ -23,6 +23,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_NOT_WHOLE] = { "stack-not-whole", "stack" },
 	[LOSS_CAPTURE_FULL] = { "capture-full", "sample" },
 	[LOSS_OTHERS_FULL] = { "others-full", "event" },
+	[LOSS_GROWTH] = { "growth-lost", "event" },
 	[LOSS_WAKERS] = { "wakers-lost", "interval" },
 	[LOSS_LOOKS] = { "looks-lost", "thread" },
 	[LOSS_TARGETS_FULL] = { "targets-full", "process" },
@@ -132,6 +133,7 @@ void capture_free(struct capture *capture)
 	free(capture->events);
 	hash_index_free(&capture->rows_index);
 	wakes_free(&capture->wakes);
+	growths_free(&capture->growths);
 	thread_states_free(&capture->thread_states);
 	free(capture->readers);
 	pressure_free(&capture->pressure);
@@ -153,6 +155,7 @@ size_t capture_bytes(const struct capture *capture)
 	       capture->rows_count * (sizeof(*capture->rows) + INDEX_BYTES) +
 	       capture->events_count * sizeof(*capture->events) +
 	       capture->wakes.count * (sizeof(*capture->wakes.rows) + INDEX_BYTES) +
+	       capture->growths.count * (sizeof(*capture->growths.rows) + INDEX_BYTES) +
 	       capture->thread_states.count * sizeof(*capture->thread_states.rows) +
 	       capture->accounts.victims_count * sizeof(*capture->accounts.victims) +
 	       capture->accounts.parties_count * sizeof(*capture->accounts.parties) +
@@ -247,6 +250,7 @@ static void settle(struct capture *capture)
 	hash_index_free(&capture->rows_index);
 	stacks_settle(&capture->stacks);
 	wakes_settle(&capture->wakes);
+	growths_settle(&capture->growths);
 	array_fit(capture->processes, capture->processes_count, capture->processes_room);
 	array_fit(capture->rows, capture->rows_count, capture->rows_room);
 	array_fit(capture->events, capture->events_count, capture->events_room);

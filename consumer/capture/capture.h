@@ -14,6 +14,7 @@
 #include "consumer/capture/asking.h"
 #include "consumer/capture/capture_usage.h"
 #include "consumer/capture/cgroup_memory.h"
+#include "consumer/capture/growths.h"
 #include "consumer/capture/kernel_stats.h"
 #include "consumer/capture/latency.h"
 #include "consumer/capture/pressure.h"
@@ -37,6 +38,7 @@ enum loss {
 	LOSS_NOT_WHOLE,         /* samples whose user stack does not reach the thread's first function */
 	LOSS_CAPTURE_FULL,      /* samples beyond the limits of a capture */
 	LOSS_OTHERS_FULL,       /* samples of others than targets, beyond the limits for those */
+	LOSS_GROWTH,            /* stacks of growing memory for which the capture had no room */
 	LOSS_WAKERS,            /* intervals off CPU without their waker, or its stack: no room for it */
 	LOSS_LOOKS,             /* threads at which a look saw more than the capture has room for */
 	LOSS_TARGETS_FULL,      /* processes that did not fit the targets map, meanwhile */
@@ -180,6 +182,7 @@ struct capture {
 	struct capture_event *events;
 	uint32_t events_count, events_room;
 	struct wakes wakes;
+	struct growths growths;
 	struct thread_states thread_states;
 	uint32_t look_stacks; /* how many stacks looks have added */
 	struct pressure pressure;

@@ -126,10 +126,28 @@ static int add_sample(const struct capture_adding *adding, uint32_t process)
 /* An interval off CPU is recorded when it ends: it counts if it overlaps the capture and ended after its begin. */
 static bool is_within(const struct capture *capture, const struct sample *sample)
 {
-	return sample->kind == SAMPLE_OFF_CPU ? sample->time_ns >= capture->offcpu_from_ns &&
-							sample->left_ns < capture->planned_end_ns
-					      : sample->time_ns >= capture->covered_from_ns &&
-							sample->time_ns < capture->planned_end_ns;
+	uint64_t from_ns = sample->kind == SAMPLE_OFF_CPU || sample->kind == SAMPLE_GROWTH
+				   ? capture->offcpu_from_ns
+				   : capture->covered_from_ns;
+	uint64_t begin_ns = sample->kind == SAMPLE_OFF_CPU ? sample->left_ns : sample->time_ns;
+
+	return sample->time_ns >= from_ns && begin_ns < capture->planned_end_ns;
+}
+
+/* What does not find room in the capture is counted, and where the process is not known to be the capture's. */
+static void add_growth(struct capture_adding *adding)
+{
+	struct capture *capture = adding->capture;
+	struct growth_row row = { .samples = 1, .bytes = adding->sample->weight_ns };
+	int result = capture_find_process(adding, &row.process);
+
+	if (result == -ENOENT)
+		return;
+	if (!result)
+		result = stacks_intern(&capture->stacks, row.process, adding->sample, &row.stack);
+	if (!result)
+		result = growths_add(&capture->growths, &row, capture_is_full(capture, false));
+	capture->losses[LOSS_GROWTH] += result < 0;
 }
 
 static bool is_expected(const struct expectation *expected, const struct sample *sample)
@@ -156,6 +174,10 @@ static void on_sample(void *user, const struct sample *sample)
 		wakers_keep_pending(capture, adding->cpu);
 	if (!capture_takes(capture, sample->kind) || !is_within(capture, sample))
 		return;
+	if (sample->kind == SAMPLE_GROWTH) {
+		add_growth(adding);
+		return;
+	}
 	result = capture_find_process(adding, &process);
 	if (result == -ESRCH) {
 		capture->losses[LOSS_UNKNOWN_PROCESS]++;

@@ -5,6 +5,7 @@
 #include "common/base/clock.h"
 #include "common/store/incidents.h"
 #include "consumer/capture/onset.h"
+#include "consumer/store/store_growths.h"
 
 #include <limits.h>
 #include <string.h>
@@ -198,13 +199,16 @@ static int write_kernel_stats(struct writing *writing)
 	return result;
 }
 
-/* What is about threads, but no samples. */
-static int write_threads(struct writing *writing)
+/* What has processes or stacks, but is no samples. */
+static int write_beside_samples(struct writing *writing)
 {
 	const struct capture *capture = writing->capture;
 	int result =
 		store_wakes_write(writing->sql, &writing->statements->wakes, &capture->wakes, &writing->ids);
 
+	if (!result)
+		result = store_growths_write(writing->sql, &writing->statements->add_growth,
+					     &capture->growths, &writing->ids);
 	return result < 0 ? result
 			  : store_thread_states_write(writing->sql, &writing->statements->thread_states,
 						      capture, &writing->ids);
@@ -246,7 +250,7 @@ static int write_capture(struct writing *writing, int64_t *stack_ids, struct sto
 		result = store_samples_write(writing->sql, &writing->statements->samples, capture,
 					     &writing->ids, &writing->counts);
 	if (!result)
-		result = write_threads(writing);
+		result = write_beside_samples(writing);
 	if (!result)
 		result = write_losses(writing);
 	if (!result)

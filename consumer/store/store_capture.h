@@ -21,7 +21,7 @@
 struct capture_statements {
 	/* each of these is made when it is first run */
 	sqlite3_stmt *add_thread, *add_loss, *add_cgroup, *add_pressure, *add_statistic, *finish_capture,
-		*write_verdict;
+		*write_verdict, *add_growth;
 	struct stacks_statements stacks;
 	struct samples_statements samples;
 	struct usage_statements usage;

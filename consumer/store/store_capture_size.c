@@ -89,8 +89,9 @@ static uint64_t rows_bytes(const struct capture *capture)
 /* Bytes of a row of each table with its indices, and of each id in a stack: measured, with some room more (unit/store_limit). */
 uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved)
 {
-	return rows_bytes(capture) + capture->wakes.count * 128UL + capture->thread_states.count * 128UL +
-	       capture->thread_states.seconds_count * 32UL + capture->pressure.count * 64UL +
+	return rows_bytes(capture) + capture->wakes.count * 128UL + capture->growths.count * 48UL +
+	       capture->thread_states.count * 128UL + capture->thread_states.seconds_count * 32UL +
+	       capture->pressure.count * 64UL +
 	       (capture->usage.count + capture->usage.ended_count + capture->usage.kills.count) * 192UL +
 	       capture->accounts.victims_count * 512UL + capture->accounts.parties_count * 160UL +
 	       capture->kernel_stats.count * 128UL + capture->stacks.count * 96UL +

@@ -25,6 +25,9 @@ static int weigh_frames(const struct capture *capture, const struct resolved *re
 		return -ENOMEM;
 	for (uint32_t i = 0; i < capture->rows_count; i++)
 		of_stacks[capture->rows[i].stack] += capture->rows[i].weight_ns;
+	/* a stack of 1 MiB is worth 1 ms */
+	for (uint32_t i = 0; i < capture->growths.count; i++)
+		of_stacks[capture->growths.rows[i].stack] += capture->growths.rows[i].bytes;
 	for (uint32_t i = 0; i < capture->stacks.count; i++) {
 		for (uint32_t j = 0; j < resolved->depths[i]; j++) {
 			uint32_t frame = resolved->of_stack_frame[capture->stacks.stacks[i].first + j];

@@ -22,6 +22,7 @@ const char *loss_text(const char *reason)
 		  "beyond the stacks and rows of one capture, or the memory that captures share" },
 		{ "others-full",
 		  "samples of others than targets, beyond the limit of one capture for those" },
+		{ "growth-lost", "stacks of growing memory, beyond the limit of one capture" },
 		{ "wakers-lost",
 		  "intervals off CPU of which the thread that ended them, or its stack, found no room" },
 		{ "looks-lost",

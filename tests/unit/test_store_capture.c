@@ -594,7 +594,7 @@ START_TEST(a_baseline_has_its_rule_and_no_incident)
 	expect_rows(&fixture, "SELECT count(*) > 0 FROM hot_function", "1\n");
 	expect_rows(
 		&fixture, "SELECT group_concat(reason, ' ') FROM (SELECT reason FROM loss ORDER BY reason)",
-		"capture-full cgroups-unwatched cpus-unsampled frames-unresolved kernel-stack-missing mappings-cut "
+		"capture-full cgroups-unwatched cpus-unsampled frames-unresolved growth-lost kernel-stack-missing mappings-cut "
 		"others-full overwritten-slots stack-not-whole stack-truncated symbolizer-failed torn-slots "
 		"unknown-process user-stack-missing wakers-lost\n");
 	store_fixture_free(&fixture);
