@@ -6,7 +6,7 @@
  * A wait is known by who waits: a thread, or, for a lock on which a CPU spins, the lock on that CPU, because interrupts wait
  * within each other. Linux calls both tracepoints in __mutex_lock(), and so on (include/trace/events/lock.h, since 5.19).
  */
-#include "bpf/histogram.h"
+#include "bpf/pairs.h"
 #include "bpf/rebase.h"
 #include "bpf/target.h"
 
@@ -17,20 +17,18 @@
 #define FOUND_PERCPU 16U
 #define FOUND_MUTEX 32U
 
-#define WAITS_OF_LOCKS 16384U /* a power of two; each may be in one of two places */
 #define STACK_WORDS 12U /* of these, the first ones are the tracepoint's */
 
 struct lock_wait {
-	__u64 who; /* 0: free */
+	struct pair pair; /* its key is who waits */
 	__u64 lock;
-	__u64 since_ns;
 	__u32 kind; /* LOCK_* */
 	__u32 reserved;
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WAITS_OF_LOCKS);
+	__uint(max_entries, PAIRS);
 	__type(key, __u32);
 	__type(value, struct lock_wait);
 } lock_waits SEC(".maps");
@@ -61,59 +59,32 @@ static __always_inline __u64 cpu_at(__u64 lock)
 	return lock ^ (__u64)bpf_get_smp_processor_id() << 48;
 }
 
-static __always_inline struct lock_wait *wait_at(__u64 who, __u32 place)
-{
-	__u32 index = ((__u32)(who * 0x9e3779b97f4a7c15ULL >> 40) ^ place) % WAITS_OF_LOCKS;
-
-	return bpf_map_lookup_elem(&lock_waits, &index);
-}
-
-static __always_inline struct lock_wait *wait_find(__u64 who)
-{
-	struct lock_wait *wait = wait_at(who, 0);
-
-	if (wait && wait->who == who)
-		return wait;
-	wait = wait_at(who, 1);
-	return wait && wait->who == who ? wait : NULL;
-}
-
-static __always_inline struct lock_wait *wait_make(__u64 who)
-{
-	for (__u32 place = 0; place < 2; place++) {
-		struct lock_wait *wait = wait_at(who, place);
-
-		if (wait && !__sync_val_compare_and_swap(&wait->who, 0, who))
-			return wait;
-	}
-	return NULL;
-}
-
 SEC("tp_btf/contention_begin")
 int BPF_PROG(lock_begin, void *lock, unsigned int flags)
 {
 	__u32 kind = kind_of(flags);
 	struct lock_wait *wait;
-	__u64 who;
+	__u64 who, now_ns;
 
 	if (!latency_group_wanted(LATENCY_LOCK) || is_retired())
 		return 0;
 	who = is_spun_on(kind) ? cpu_at((__u64)lock) : bpf_get_current_task();
-	wait = wait_find(who);
+	now_ns = bpf_ktime_get_ns();
+	wait = pair_find(&lock_waits, who);
 	/* a mutex is first spun for, and told again when the thread goes to sleep */
 	if (wait && wait->lock == (__u64)lock && wait->kind == kind && kind == LOCK_MUTEX)
 		return 0;
 	if (wait)
 		histogram_count_unpaired(METRIC_LOCK);
 	else
-		wait = wait_make(who);
+		wait = pair_make(&lock_waits, who, now_ns, METRIC_LOCK);
 	if (!wait) {
 		histogram_count_unpaired(METRIC_LOCK);
 		return 0;
 	}
 	wait->lock = (__u64)lock;
 	wait->kind = kind;
-	wait->since_ns = bpf_ktime_get_ns();
+	wait->pair.since_ns = now_ns;
 	return 0;
 }
 
@@ -146,16 +117,16 @@ int BPF_PROG(lock_end, void *lock)
 
 	if (!latency_group_wanted(LATENCY_LOCK) || is_retired())
 		return 0;
-	wait = wait_find(bpf_get_current_task());
+	wait = pair_find(&lock_waits, bpf_get_current_task());
 	if (!wait || wait->lock != (__u64)lock)
-		wait = wait_find(cpu_at((__u64)lock));
+		wait = pair_find(&lock_waits, cpu_at((__u64)lock));
 	if (!wait) {
 		histogram_count_unpaired(METRIC_LOCK);
 		return 0;
 	}
-	ns = bpf_ktime_get_ns() - wait->since_ns;
+	ns = bpf_ktime_get_ns() - wait->pair.since_ns;
 	kind = wait->kind;
-	wait->who = 0;
+	pair_free(wait);
 	if (!is_spun_on(kind) && may_be_target(task) && bpf_map_lookup_elem(&targets, &tgid))
 		owner = task->cgroups->dfl_cgrp->kn->id;
 	histogram_put(METRIC_LOCK, kind, ns >= LOCK_CALLER_NS ? caller(ctx) : 0, owner, ns);

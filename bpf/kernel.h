@@ -98,6 +98,36 @@ struct mem_cgroup {
 	struct page_counter memory;
 };
 
+/* Of requests to devices. */
+struct blkcg {
+	struct cgroup_subsys_state css;
+};
+
+struct blkcg_gq {
+	struct blkcg *blkcg;
+};
+
+struct bio {
+	struct blkcg_gq *bi_blkg; /* with CONFIG_BLK_CGROUP */
+};
+
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags; /* the operation in the lowest 8 bits */
+	unsigned int __data_len; /* bytes that are left */
+	struct bio *bio; /* the first; NULL: a flush, or nothing is left */
+	__u64 start_time_ns;
+};
+
 struct kernel_siginfo;
 
 /* total_vm: since Linux 6.9 */

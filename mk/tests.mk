@@ -120,7 +120,7 @@ $(B)/symbols/made: tests/make_symbols.sh tests/cyclic.s tests/workloads/inlines.
 $(B)/symbols/go_made: tests/make_go.sh tests/workloads/views.go
 	$(call say,GO,$(@D)) $< tests/workloads/views.go $(@D) && touch $@
 
-TOOL_OBJECTS := $(BASICS) $(call objects,common/protocol/pins.c)
+TOOL_OBJECTS := $(BASICS) $(call objects,common/protocol/pins.c common/protocol/latency_groups.c)
 $(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(filter %.o,$^) $(LIBS) -lseccomp -o $@

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * block.bpf.c measures requests to block devices: how long each waited in a queue, and how long the device had it.
+ *
+ * A request begins when the kernel puts it into a queue (block_rq_insert), or when the driver gets it, if it was in none: without
+ * an I/O scheduler most are not. A driver that has no room gives a request back (block_rq_requeue), and gets it again later. The
+ * kernel keeps the memory of requests and uses it again for others: an address is a request's until its end.
+ *
+ * What waits before there is a request is not seen here: a bio for its cgroup's I/O limit, or for a free tag.
+ */
+#include "bpf/account_parts.h"
+#include "bpf/pairs.h"
+#include "bpf/target.h"
+
+#define REQUEST_OPERATION 0xffU /* include/linux/blk_types.h: REQ_OP_MASK */
+#define DEVICE_MINOR_BITS 20U
+
+struct block_request {
+	struct pair pair;  /* its key is the request, since when it waits or is served */
+	__u64 issued_ns;   /* when the driver got it last; 0: it does not have it */
+	__u64 owner;       /* id of a cgroup; 0: not told */
+	__u32 device;
+	__u32 bytes;
+	__u32 operation;
+	__u32 was_requeued; /* the kernel may put it into a queue again */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PAIRS);
+	__type(key, __u32);
+	__type(value, struct block_request);
+} block_requests SEC(".maps");
+
+/* Since when all events are seen; 0: they are not. What began before may have ended unseen, which is no loss. */
+static __u64 measured_since_ns;
+
+/* Called at each event. The event that finds the group off sets the time to 0: without one, nothing was missed. */
+static __always_inline bool is_measured(void)
+{
+	if (latency_group_wanted(LATENCY_BLOCK) && !is_retired()) {
+		if (!measured_since_ns)
+			__sync_val_compare_and_swap(&measured_since_ns, 0, bpf_ktime_get_ns());
+		return true;
+	}
+	if (measured_since_ns)
+		measured_since_ns = 0;
+	return false;
+}
+
+static __always_inline void count_lost(__u64 since_ns)
+{
+	if (since_ns >= measured_since_ns)
+		histogram_count_unpaired(METRIC_BLOCK);
+}
+
+/* The verifier lets a program compute with a pointer of the kernel only what the difference to another pointer is. */
+static __always_inline __u64 key_of(const struct request *request)
+{
+	__u64 key = (__u64)request, base = (__u64)&measured_since_ns;
+
+	asm volatile("%0 -= %1" : "+r"(key) : "r"(base));
+	return key;
+}
+
+/* ---- owners ---- */
+
+/*
+ * The cgroup that pays for the request's first bio. Kernel threads write what others have made dirty, and go on with what these
+ * began. NULL: it is not known, or in a hierarchy of version 1, whose ids are not those of cgroup2.
+ */
+static __always_inline struct cgroup *paying_cgroup(struct request *request, struct task_struct *task)
+{
+	struct cgroup *cgroup;
+
+	if (!bpf_core_field_exists(request->bio->bi_blkg) || !request->bio)
+		return NULL;
+	cgroup = request->bio->bi_blkg->blkcg->css.cgroup;
+	return cgroup->root == task->cgroups->dfl_cgrp->root ? cgroup : NULL;
+}
+
+/*
+ * The cgroup that the request is of, or 0 if root's policy does not let it be named. A cgroup pays for those below it that do
+ * not have the I/O controller: then the thread that asks has the nearer one. Of other cgroups only those are named that were told,
+ * because a process was there that may be named.
+ */
+static __always_inline __u64 owner_of(struct request *request)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct cgroup *cgroup = paying_cgroup(request, task);
+	bool is_kernel = task->flags & PF_KTHREAD;
+	struct blame_key party = {};
+	__u64 id;
+
+	if (!cgroup && is_kernel)
+		return 0;
+	id = cgroup ? cgroup->kn->id : 0;
+	if (is_kernel || (cgroup && bpf_get_current_ancestor_cgroup_id(cgroup->level) != id))
+		return bpf_map_lookup_elem(&cgroups_told, &id) ? id : 0;
+	account_name(&party);
+	return party.cgroup_id;
+}
+
+static __always_inline __u32 device_of(struct request *request)
+{
+	const struct gendisk *disk = request->q->disk;
+
+	return disk ? (__u32)disk->major << DEVICE_MINOR_BITS | (__u32)disk->first_minor : 0;
+}
+
+/* ---- requests ---- */
+
+/* NULL: there is no room, which its end counts. */
+static __always_inline struct block_request *begin(struct block_request *known, struct request *request,
+						   __u64 key, __u64 now_ns)
+{
+	struct block_request *begun = known;
+
+	if (known) {
+		count_lost(known->pair.since_ns);
+		known->pair.since_ns = now_ns;
+	} else {
+		begun = pair_make(&block_requests, key, now_ns, METRIC_BLOCK);
+	}
+	if (!begun)
+		return NULL;
+	begun->issued_ns = 0;
+	begun->was_requeued = 0;
+	begun->owner = owner_of(request);
+	begun->device = device_of(request);
+	begun->operation = request->cmd_flags & REQUEST_OPERATION;
+	return begun;
+}
+
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(block_inserted, struct request *request)
+{
+	struct block_request *known;
+	__u64 key;
+
+	if (!is_measured())
+		return 0;
+	key = key_of(request);
+	known = pair_find(&block_requests, key);
+	if (!known || !known->was_requeued || known->issued_ns)
+		begin(known, request, key, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(block_issued, struct request *request)
+{
+	struct block_request *known;
+	__u64 key, now_ns;
+
+	if (!is_measured())
+		return 0;
+	key = key_of(request);
+	now_ns = bpf_ktime_get_ns();
+	known = pair_find(&block_requests, key);
+	if (!known || known->issued_ns || known->pair.since_ns < measured_since_ns)
+		known = begin(known, request, key, now_ns);
+	if (!known)
+		return 0;
+	known->bytes = request->__data_len;
+	known->issued_ns = now_ns;
+	return 0;
+}
+
+SEC("tp_btf/block_rq_requeue")
+int BPF_PROG(block_requeued, struct request *request)
+{
+	struct block_request *known;
+
+	if (!is_measured())
+		return 0;
+	known = pair_find(&block_requests, key_of(request));
+	if (!known)
+		return 0;
+	known->issued_ns = 0;
+	known->was_requeued = 1;
+	return 0;
+}
+
+/* Another request has it in it: the kernel does not tell its end. */
+SEC("tp_btf/block_rq_merge")
+int BPF_PROG(block_merged, struct request *request)
+{
+	struct block_request *known;
+
+	if (!is_measured())
+		return 0;
+	known = pair_find(&block_requests, key_of(request));
+	if (known)
+		pair_free(known);
+	return 0;
+}
+
+static __always_inline void put(const struct block_request *ended, __u32 metric, __u32 detail, __u64 value)
+{
+	histogram_put(metric, detail, ended->device, ended->owner, value);
+}
+
+/*
+ * The end of a request, or of a part of it. A write that flushes the device's cache ends twice, the second time without a bio
+ * (block/blk-flush.c).
+ */
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(block_completed, struct request *request, unsigned char error, unsigned int bytes)
+{
+	struct block_request ended, *known;
+	__u32 detail;
+	__u64 now_ns;
+
+	if (!is_measured() || bytes < request->__data_len)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	known = pair_find(&block_requests, key_of(request));
+	if (!known) {
+		if (request->bio)
+			count_lost(request->start_time_ns);
+		return 0;
+	}
+	ended = *known;
+	pair_free(known);
+	if (!ended.issued_ns || ended.pair.since_ns < measured_since_ns) {
+		count_lost(ended.pair.since_ns);
+		return 0;
+	}
+	detail = (ended.operation & BLOCK_OPERATION) | (error ? BLOCK_FAILED : 0);
+	put(&ended, METRIC_BLOCK, detail, now_ns - ended.pair.since_ns);
+	put(&ended, METRIC_BLOCK_QUEUE, detail, ended.issued_ns - ended.pair.since_ns);
+	put(&ended, METRIC_BLOCK_SERVICE, detail, now_ns - ended.issued_ns);
+	put(&ended, METRIC_BLOCK_SIZE, detail, ended.bytes);
+	return 0;
+}
