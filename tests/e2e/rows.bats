@@ -47,10 +47,19 @@ keep() {
 	echo "DB=$WORK/$1.db $2" >> "$WORK/$1"
 }
 
+# wall_offset: ms of the wall clock when the machine started. It changes when something sets the clock: seen here, by 115 ms.
+wall_offset() {
+	local up now
+	read -r up _ < /proc/uptime
+	now=$(date +%s%N)
+	echo $((now / 1000000 - ${up/./}0))
+}
+
 # record_moments NAME: records two captures, one of moments. It is a real-time process alone on CPU 1, which burns 200 ms and
 # then sleeps 150 ms. Two threads of cpu_hog on CPU 0 are the pressure, and have the other capture.
 record_moments() {
-	local hog process said began ended slept_began slept_ended
+	local hog process said began ended slept_began slept_ended stepped
+	stepped=$(wall_offset)
 	own_workload cpu_hog
 	hog=$OWN
 	own_workload moments
@@ -69,7 +78,9 @@ record_moments() {
 	EVERY=0.5 await_status 60 '.captures | length == 0'
 	children_end
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 2
+	stepped=$(($(wall_offset) - stepped))
 	cat > "$WORK/$1" <<- END
+		STEPPED_MS=${stepped#-}
 		BURN_BEGAN=$began BURN_ENDED=$ended SLEEP_BEGAN=$slept_began SLEEP_ENDED=$slept_ended
 		MOMENTS="capture_id = (SELECT capture_id FROM capture WHERE rule = 'moments')
 			AND process_id = (SELECT process_id FROM process WHERE tgid = $process AND exe IS NOT NULL)"
@@ -109,9 +120,9 @@ in_recording() {
 	source "$WORK/$1"
 }
 
-# near MS A B: the times in ns are at most so many ms apart. An emulated CPU is late.
+# near MS A B: the times in ns are at most so many ms apart. An emulated CPU is late, and the clock may have been set meanwhile.
 near() {
-	local apart_ms=$((($2 - $3) / 1000000)) most_ms=$(($1 * PATIENCE))
+	local apart_ms=$((($2 - $3) / 1000000)) most_ms=$(($1 * PATIENCE + (STEPPED_MS > 20 ? STEPPED_MS : 0)))
 	((apart_ms >= -most_ms && apart_ms <= most_ms)) || { echo "$2 and $3 are $apart_ms ms apart, not $most_ms"; return 1; }
 }
 

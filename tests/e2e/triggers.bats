@@ -123,6 +123,13 @@ connected() {
 	[ "$mode" = kernel ] || await_status 5 '.counters[] | select(.name == "grants-refused").value == 1'
 }
 
+# by_kernel RESOURCE: the watches have triggers of the kernel. A capture is of one, unless the kernel was so late that the daemon read
+# the total first, which is what it has to do on a machine that is busy
+by_kernel() {
+	await_status 10 '.watches | length > 0 and all(.trigger_mode == "kernel")'
+	[ "$(sql 'SELECT DISTINCT resource FROM capture')" = "$1" ]
+}
+
 @test "io.full and io.some of a cgroup: a capture each" {
 	grant_start
 	load
@@ -130,7 +137,7 @@ connected() {
 	daemon_start
 	start io_hog --threads 2 --file "$BUILD/io_hog.data"
 	await_sql 60 "SELECT group_concat(kind) FROM (SELECT kind FROM capture WHERE state = 'complete' ORDER BY kind)" full,some
-	[ "$(sql 'SELECT DISTINCT resource, trigger_mode FROM capture')" = 'io|kernel' ]
+	by_kernel io
 }
 
 @test "memory.full and memory.some of a cgroup: a capture each" {
@@ -142,7 +149,7 @@ connected() {
 	daemon_start
 	start mem_hog --size 128MiB
 	await_sql 90 "SELECT group_concat(kind) FROM (SELECT kind FROM capture WHERE state = 'complete' ORDER BY kind)" full,some
-	[ "$(sql 'SELECT DISTINCT resource, trigger_mode FROM capture')" = 'memory|kernel' ]
+	by_kernel memory
 }
 
 @test "cpu.full: a cgroup whose only thread waits for the CPU" {
