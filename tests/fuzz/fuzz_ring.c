@@ -129,6 +129,12 @@ static void check_capture(const struct capture *capture)
 		HOLDS(memchr(wake->thread, 0, sizeof(wake->thread)) &&
 		      memchr(wake->waker, 0, sizeof(wake->waker)));
 	}
+	for (uint32_t i = 0; i < capture->growths.count; i++) {
+		const struct growth_row *row = &capture->growths.rows[i];
+
+		HOLDS(row->process < capture->processes_count && row->stack < stacks->count && row->samples);
+		HOLDS(capture->processes[row->process].role == USAGE_TARGET);
+	}
 	for (uint32_t i = 0; i < stacks->count; i++)
 		HOLDS(stacks->stacks[i].first + stacks->stacks[i].kernel_depth +
 			      stacks->stacks[i].user_depth <=

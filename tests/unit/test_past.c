@@ -122,6 +122,24 @@ START_TEST(what_the_rings_hold_no_longer)
 }
 END_TEST
 
+START_TEST(where_memory_grew_is_kept_too)
+{
+	struct sample sample = sample_make(1, ARMED + MS, 3, 2, 0x1000);
+	struct scene scene;
+
+	scene_make(&scene);
+	sample.kind = SAMPLE_GROWTH;
+	sample.weight_ns = 1 << 20;
+	fake_ring_write(&scene.offcpu[1], &sample);
+	past_read(&scene.past, NEVER);
+	begin_at(&scene, ARMED + SECOND, SECOND);
+	ck_assert_uint_eq(scene.capture->growths.count, 1);
+	ck_assert_uint_eq(scene.capture->growths.rows[0].bytes, 1 << 20);
+	ck_assert_uint_eq(scene.capture->taken, 0);
+	scene_free(&scene);
+}
+END_TEST
+
 START_TEST(no_more_than_the_rule_wants)
 {
 	struct scene scene;
@@ -212,6 +230,7 @@ SUITE(past)
 	TCase *kept = tcase_create("intervals off CPU");
 
 	tcase_add_test(kept, what_the_rings_hold_no_longer);
+	tcase_add_test(kept, where_memory_grew_is_kept_too);
 	tcase_add_test(kept, no_more_than_the_rule_wants);
 	tcase_add_test(kept, what_is_too_old);
 	tcase_add_test(kept, a_gap_begins_the_history_anew);
