@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * empty_hooks keeps empty programs attached at the scheduler until it is killed, so that bench/parts/offcpu.sh can measure
- * what the kernel's calls of them cost.
+ * empty_hooks keeps empty programs attached until it is killed, so that bench/parts/offcpu.sh and growth.sh can measure what the
+ * kernel's calls of them cost.
  */
 #include "common/system/log.h"
 #include "common/system/options.h"
@@ -43,12 +43,14 @@ static int attach_all(char **hooks, int count)
 
 int main(int count, char **words)
 {
-	const struct command_spec command = { "empty_hooks",
-					      "HOOK...",
-					      "Keeps an empty program at each HOOK: switch, waking, wakeup.",
-					      "empty_hooks switch wakeup",
-					      NULL,
-					      0 };
+	const struct command_spec command = {
+		"empty_hooks",
+		"HOOK...",
+		"Keeps an empty program at each HOOK: switch, waking, wakeup, rss.",
+		"empty_hooks switch wakeup",
+		NULL,
+		0
+	};
 	int hooks, parsed;
 
 	log_init(command.program);
@@ -56,7 +58,7 @@ int main(int count, char **words)
 	if (parsed != OPTIONS_RUN)
 		return parsed;
 	if (!hooks) {
-		log_error("expected switch, waking or wakeup: see --help");
+		log_error("expected switch, waking, wakeup or rss: see --help");
 		return EXIT_USAGE;
 	}
 	if (attach_all(words + 1, hooks))

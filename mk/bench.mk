@@ -4,7 +4,7 @@
 
 .PHONY: bench
 
-BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit naming walks looks exec_load exec_latency crossing unwind_table empty_hooks)
+BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit naming walks looks exec_load exec_latency crossing unwind_table empty_hooks fault_storm)
 
 ## make bench      as root: measure beside the budgets; PART=NAME one part, WRITE=1 into bench/README.md
 bench: bench-deps
