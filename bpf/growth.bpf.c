@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * growth.bpf.c records where targets grow their memory: when a process has more pages of its own than it ever had, the stack that
- * took the last of them becomes a slot of this CPU's off-CPU ring, weighted with the growth since the slot before. The ring has so
+ * took the last of them becomes a slot of this CPU's off-CPU ring, weighted with the growth since the slot before. So the ring has
  * the last growers before a kill.
  *
  * It follows the kernel's own counts and no page faults: a read() into new memory faults in the kernel, and most faults of a
@@ -12,9 +12,9 @@
 #include "bpf/usage.h"
 
 #define GROWN_MAX 4096U /* processes; the one that grew longest ago makes room */
-#define OWN_FRAMES                                                                                           \
-	2U /* the innermost of a stack: this program, and the function that calls it. One that is full keeps them */
-#define GROWTH_HZ 100U /* stacks of one CPU, a second */
+#define GROWTH_HZ 100U  /* stacks of one CPU, a second */
+/* The innermost frames of a stack: this program, and the function that calls it. A stack that fills its slot keeps them. */
+#define OWN_FRAMES 2U
 
 /* Set by the loader: a process that grew by so many pages gets a stack. */
 const volatile __u64 growth_step_pages = 256;
@@ -72,25 +72,28 @@ static __always_inline __s64 pages_of(struct mm_struct *mm, __u32 kind)
 	return kind == OF_SHARED ? mm->rss_stat[MM_SHMEMPAGES].count : mm->rss_stat[MM_ANONPAGES].count;
 }
 
-/*
- * What is known of the process. What was noted before the group went on is not: it may have grown
- * unseen. NULL: it is new, and has not grown yet.
- */
+/* What was noted before the group went on does not count: the process may have grown unseen. */
 static __always_inline struct grown *grown_of(struct mm_struct *mm, const struct target *target, __u32 tgid,
-					      const struct control *shared, __u64 now_ns)
+					      const struct control *shared)
 {
 	struct grown *known = bpf_map_lookup_elem(&grown, &tgid);
+
+	return known && known->mm == (__u64)mm && known->started_ns == target->started_ns &&
+			       known->since_ns >= *(volatile const __u64 *)&shared->growth_since_ns
+		       ? known
+		       : NULL;
+}
+
+static __always_inline void begin_growth(struct mm_struct *mm, const struct target *target, __u32 tgid,
+					 __u64 now_ns)
+{
 	struct grown fresh = { .mm = (__u64)mm,
 			       .started_ns = target->started_ns,
 			       .since_ns = now_ns,
 			       .most = { (__u64)pages_of(mm, OF_ANONYMOUS),
 					 (__u64)pages_of(mm, OF_SHARED) } };
 
-	if (known && known->mm == (__u64)mm && known->started_ns == target->started_ns &&
-	    known->since_ns >= *(volatile const __u64 *)&shared->growth_since_ns)
-		return known;
 	bpf_map_update_elem(&grown, &tgid, &fresh, BPF_ANY);
-	return NULL;
 }
 
 /*
@@ -100,7 +103,7 @@ static __always_inline struct grown *grown_of(struct mm_struct *mm, const struct
 static __always_inline bool may_write(struct growth_state *state, struct cpu_state *ring,
 				      const struct control *shared, __u64 steps, __u64 now_ns)
 {
-	__u64 least_ns = steps >= 16 ? 1 : steps >= 4 ? SECOND_NS / 4 : SECOND_NS / 2;
+	__u64 least_ns = SECOND_NS / (steps >= 16 ? 8 : steps >= 4 ? 4 : 2);
 
 	return bucket_level(&state->stacks, now_ns) >= least_ns &&
 	       bucket_spend(&ring->slots, now_ns, *(volatile const __u32 *)&shared->offcpu_slots_hz,
@@ -147,9 +150,11 @@ static __always_inline void look(void *ctx, struct growth_state *state, struct s
 
 	if (!target || !shared || !ring || is_retired() || is_quiet(shared, now_ns))
 		return;
-	known = grown_of(mm, target, tgid, shared, now_ns);
-	if (!known)
+	known = grown_of(mm, target, tgid, shared);
+	if (!known) {
+		begin_growth(mm, target, tgid, now_ns);
 		return;
+	}
 	most = known->most[kind];
 	if (pages - (__s64)most < (__s64)growth_step_pages) {
 		seen->until = (__s64)(most + growth_step_pages);

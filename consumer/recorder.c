@@ -50,6 +50,7 @@ void recorder_start(struct recorder *recorder, struct worker *worker, uint64_t n
 void recorder_note_gap(struct recorder *recorder, uint64_t now_ns)
 {
 	recorder->rings.armed_ns = recorder->sources.accounts_valid_ns = now_ns;
+	__atomic_store_n(&recorder->sources.kernel->control->growth_since_ns, now_ns, __ATOMIC_RELAXED);
 	past_free(&recorder->past);
 }
 

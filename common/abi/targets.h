@@ -148,7 +148,8 @@ struct control {
 	__u64 offcpu_unread_ns;
 	__u32 latency_loaded; /* groups that can be: the loader writes it */
 	__u32 reserved4;
-	__u64 growth_since_ns; /* when the group LATENCY_MEMORY went on, CLOCK_MONOTONIC: growth before that was not seen */
+	/* CLOCK_MONOTONIC: growth before that was not seen, because LATENCY_MEMORY was off or the consumer did not run */
+	__u64 growth_since_ns;
 	__u32 reserved5[2];
 	/* written by programs, in a cache line of its own */
 	__u64 unmapped; /* number of user stacks that led to an address outside the process's tables */

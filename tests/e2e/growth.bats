@@ -96,6 +96,8 @@ time.sleep(1000)'
 	# by the interpreters' own functions
 	[[ ! -x /usr/bin/php ]] || grew_in php "function = 'execute_ex' AND path LIKE '%/php%'"
 	grew_in python "function = '_PyEval_EvalFrameDefault' AND path LIKE '%/python3%'"
+	# the innermost frame is where the kernel counts the page
+	[ "$(sql "SELECT count(*) FROM growth_stack JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id) WHERE position = 0 AND function GLOB 'bpf_*'")" = 0 ]
 	# and beside samples: they are none
 	[ "$(sql "SELECT count(*) FROM sample_class WHERE kind NOT IN ('on-cpu', 'off-cpu')")" = 0 ]
 	[ "$(sql "SELECT events FROM loss WHERE reason = 'growth-lost'")" = 0 ]
