@@ -134,7 +134,7 @@ static bool is_within(const struct capture *capture, const struct sample *sample
 	return sample->time_ns >= from_ns && begin_ns < capture->planned_end_ns;
 }
 
-/* What does not find room in the capture is counted, and where the process is not known to be the capture's. */
+/* Counts what finds no room in the capture, and what is of a process that is not known. */
 static void add_growth(struct capture_adding *adding)
 {
 	struct capture *capture = adding->capture;
