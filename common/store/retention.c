@@ -21,7 +21,8 @@ static const char note_nodes_sql[] =
 	"INSERT INTO node SELECT stack_id FROM sample_row WHERE capture_id IN (SELECT capture_id FROM evicted) UNION "
 	"SELECT stack_id FROM thread_state WHERE capture_id IN (SELECT capture_id FROM evicted) AND stack_id IS NOT NULL UNION "
 	"SELECT stack_id FROM wake_row WHERE capture_id IN (SELECT capture_id FROM evicted) UNION "
-	"SELECT waker_stack_id FROM wake_row WHERE capture_id IN (SELECT capture_id FROM evicted) AND waker_stack_id NOTNULL";
+	"SELECT waker_stack_id FROM wake_row WHERE capture_id IN (SELECT capture_id FROM evicted) AND waker_stack_id NOTNULL UNION "
+	"SELECT stack_id FROM growth_row WHERE capture_id IN (SELECT capture_id FROM evicted)";
 
 /* Whatever else refers to a capture as what it belongs to. */
 static const char delete_rows_sql[] =
@@ -34,6 +35,7 @@ static const char delete_captures_sql[] =
 	"DELETE FROM node WHERE node_id IN (SELECT n.node_id FROM sample_row s CROSS JOIN node n ON n.node_id = s.stack_id);"
 	"DELETE FROM node WHERE node_id IN (SELECT stack_id FROM thread_state);"
 	"DELETE FROM node WHERE node_id IN (SELECT stack_id FROM wake_row UNION SELECT waker_stack_id FROM wake_row);"
+	"DELETE FROM node WHERE node_id IN (SELECT stack_id FROM growth_row);"
 	"UPDATE stack_node SET class = NULL, depth = NULL, hash = NULL WHERE node_id IN (SELECT node_id FROM node)";
 
 /* From the leaves upwards: a node stays while a stack ends there or leads through it. */
@@ -70,7 +72,9 @@ const char retention_unused_sql[] =
 	"DELETE FROM thread WHERE thread_id NOT IN (SELECT thread_id FROM sample_row UNION ALL SELECT thread_id FROM wake_row "
 	"UNION ALL SELECT waker_thread_id FROM wake_row WHERE waker_thread_id IS NOT NULL);"
 	"DELETE FROM process WHERE process_id NOT IN (SELECT process_id FROM thread UNION ALL "
-	"SELECT process_id FROM thread_state UNION ALL SELECT process_id FROM usage WHERE process_id IS NOT NULL);"
+	"SELECT process_id FROM thread_state UNION ALL SELECT process_id FROM usage WHERE process_id IS NOT NULL UNION ALL "
+	"SELECT process_id FROM growth_row);"
+	"DELETE FROM histogram_label WHERE label_id NOT IN (SELECT label_id FROM histogram_row);"
 	"DELETE FROM cgroup WHERE path NOT IN (SELECT cgroup FROM process WHERE cgroup IS NOT NULL UNION ALL "
 	"SELECT cgroup FROM capture WHERE cgroup IS NOT NULL);"
 	/* ids of rules are not given twice: the highest one is of the newest run */

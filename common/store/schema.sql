@@ -945,23 +945,27 @@ SELECT capture_id, metric, label, span,
 	iif(bucket < 7, bucket + 1, (8 + (bucket + 1) % 8) << ((bucket + 1) / 8 - 1)) AS upper_ns, count, sum AS sum_ns
 FROM histogram_row JOIN histogram_label USING(label_id);
 
--- Each is the upper bound of its bucket: at most an eighth too high. is_partial: events were lost, or a part of the span was not measured.
+-- Each is the upper bound of its bucket: at most an eighth too high. is_partial: events were lost, or more than an epoch of the span
+-- was not measured.
 CREATE VIEW latency_percentile AS
-WITH cumulative AS (
-	SELECT capture_id, metric, label, span, upper_ns, count,
-		sum(count) OVER (PARTITION BY capture_id, metric, label, span ORDER BY upper_ns) AS upto,
-		sum(count) OVER (PARTITION BY capture_id, metric, label, span) AS total
-	FROM histogram
-)
-SELECT c.capture_id, c.metric, c.label, c.span, max(total) AS count,
-	min(upper_ns) FILTER (WHERE upto >= 0.50 * total) AS p50_ns,
-	min(upper_ns) FILTER (WHERE upto >= 0.90 * total) AS p90_ns,
-	min(upper_ns) FILTER (WHERE upto >= 0.99 * total) AS p99_ns,
-	min(upper_ns) FILTER (WHERE upto >= 0.999 * total) AS p999_ns,
-	max(upper_ns) FILTER (WHERE count > 0) AS max_ns,
+SELECT DISTINCT capture_id, metric, label, span, total AS count,
+	min(upper_ns) FILTER (WHERE upto >= 0.50 * total) OVER same AS p50_ns,
+	min(upper_ns) FILTER (WHERE upto >= 0.90 * total) OVER same AS p90_ns,
+	min(upper_ns) FILTER (WHERE upto >= 0.99 * total) OVER same AS p99_ns,
+	min(upper_ns) FILTER (WHERE upto >= 0.999 * total) OVER same AS p999_ns,
+	max(upper_ns) FILTER (WHERE count > 0) OVER same AS max_ns,
 	(SELECT m.lost > 0 OR m.to_at - m.from_at < m.wanted_ns - 5000000000 FROM latency_measured m
-		WHERE m.capture_id = c.capture_id AND m.metric = c.metric AND m.span = c.span) AS is_partial
-FROM cumulative c GROUP BY c.capture_id, c.metric, c.label, c.span;
+		WHERE m.capture_id = cumulative.capture_id AND m.metric = cumulative.metric AND
+			m.span = cumulative.span) AS is_partial
+FROM (
+	SELECT *, sum(count) OVER (PARTITION BY capture_id, metric, label, span) AS total
+	FROM (
+		SELECT capture_id, metric, label, span, upper_ns, count,
+			sum(count) OVER (PARTITION BY capture_id, metric, label, span ORDER BY upper_ns) AS upto
+		FROM histogram
+	)
+) cumulative WINDOW same AS (PARTITION BY capture_id, metric, label, span)
+ORDER BY capture_id DESC, metric, label, span;
 
 CREATE VIEW growth_stack AS
 SELECT capture_id, process_id, stack_id, samples, bytes FROM growth_row;

@@ -34,7 +34,11 @@ static const struct {
 	{ "killed", "SELECT * FROM killed WHERE capture_id = ?1 ORDER BY at" },
 	{ "cgroup_memory", "SELECT * FROM cgroup_memory WHERE capture_id = ?1" },
 	{ "statistics", "SELECT * FROM statistic WHERE capture_id = ?1" },
-	{ "histograms", "SELECT * FROM histogram WHERE capture_id = ?1" },
+	{ "histograms",
+	  "SELECT * FROM histogram WHERE capture_id = ?1 ORDER BY metric, label, span, lower_ns" },
+	{ "latency_measured", "SELECT * FROM latency_measured WHERE capture_id = ?1" },
+	{ "growth", "SELECT g.*, p.tgid, p.comm FROM growth_stack g LEFT JOIN process p USING(process_id) "
+		    "WHERE g.capture_id = ?1" },
 	{ "wakers", "SELECT * FROM waker WHERE capture_id = ?1" },
 	{ "thread_looks", "SELECT * FROM thread_look WHERE capture_id = ?1 ORDER BY second" },
 	{ "thread_states",

@@ -398,6 +398,41 @@ static void check_wakes(struct check *check)
 		"w.waker_stack_id) WHERE n.class IS NULL");
 }
 
+static void check_growth(struct check *check)
+{
+	check_stacks_of(
+		check, "growth_row",
+		"SELECT g.capture_id, g.stack_id AS node_id FROM growth_row g LEFT JOIN stack_node n ON n.node_id = g.stack_id "
+		"WHERE n.class IS NULL");
+}
+
+/* Each row with values belongs to a metric that was measured in that span, and no more events were lost than there were. */
+static void check_latencies(struct check *check)
+{
+	_cleanup_query_ struct query rows = query_begin(
+		check->database,
+		"SELECT DISTINCT r.capture_id, l.metric, r.span FROM histogram_row r JOIN histogram_label l USING(label_id) WHERE "
+		"r.count <= 0 OR r.sum < 0 OR NOT EXISTS (SELECT 1 FROM latency_measured m WHERE m.capture_id = r.capture_id "
+		"AND m.metric = l.metric AND m.span = r.span)",
+		0, 0);
+	_cleanup_query_ struct query measured = query_begin(
+		check->database,
+		"SELECT capture_id, metric, span FROM latency_measured WHERE events < 0 OR NOT lost BETWEEN 0 AND events OR "
+		"unpaired < 0 OR absurd < 0 OR to_at < from_at",
+		0, 0);
+
+	while (query_next(&rows))
+		note(check,
+		     "histogram_row of capture %" PRId64
+		     ": %s %s has a row without values, or was not measured",
+		     query_number(&rows, "capture_id"), query_text(&rows, "metric"),
+		     query_text(&rows, "span"));
+	while (query_next(&measured))
+		note(check, "latency_measured of capture %" PRId64 ": the numbers of %s %s cannot be",
+		     query_number(&measured, "capture_id"), query_text(&measured, "metric"),
+		     query_text(&measured, "span"));
+}
+
 /* The sums of minutes follow from their rows. */
 static void check_activity(struct check *check)
 {
@@ -450,6 +485,10 @@ static void check_meaning(struct check *check)
 		check_thread_states(check);
 	if (!database->failed)
 		check_wakes(check);
+	if (!database->failed)
+		check_growth(check);
+	if (!database->failed)
+		check_latencies(check);
 	if (!database->failed)
 		check_activity(check);
 	if (!database->failed)

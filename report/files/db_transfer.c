@@ -136,6 +136,12 @@ static const struct table cgroups = {
 	.clause = "ON CONFLICT DO NOTHING",
 };
 
+static const struct table histogram_labels = {
+	.name = "histogram_label",
+	.where = "g.label_id IN (SELECT label_id FROM given.histogram_row WHERE " OF_CHOSEN ")",
+	.find = "metric = :metric AND label = :label",
+};
+
 /* Most of the row follows from the captures that the output has in the end. */
 static const struct table incidents = {
 	.name = "incident",
@@ -221,7 +227,8 @@ static const char choose_processes[] =
 	"INSERT INTO chosen_process SELECT process_id FROM given.thread WHERE thread_id IN (SELECT thread_id FROM "
 	"chosen_thread) UNION SELECT process_id FROM given.thread_state WHERE capture_id IN (SELECT capture_id FROM "
 	"chosen) UNION SELECT process_id FROM given.usage WHERE capture_id IN (SELECT capture_id FROM chosen) AND "
-	"process_id IS NOT NULL";
+	"process_id IS NOT NULL UNION SELECT process_id FROM given.growth_row WHERE capture_id IN (SELECT capture_id FROM "
+	"chosen)";
 
 /* All functions of one address, or none: a later lookup expects the complete set. */
 static const char choose_frames[] =
@@ -229,7 +236,8 @@ static const char choose_frames[] =
 	"IN (SELECT capture_id FROM chosen) UNION SELECT stack_id FROM given.thread_state WHERE capture_id IN (SELECT "
 	"capture_id FROM chosen) AND stack_id IS NOT NULL UNION SELECT stack_id FROM given.wake_row WHERE capture_id IN "
 	"(SELECT capture_id FROM chosen) UNION SELECT waker_stack_id FROM given.wake_row WHERE capture_id IN (SELECT "
-	"capture_id FROM chosen) AND waker_stack_id IS NOT NULL UNION SELECT n.parent_id FROM up JOIN given.stack_node n "
+	"capture_id FROM chosen) AND waker_stack_id IS NOT NULL UNION SELECT stack_id FROM given.growth_row WHERE capture_id "
+	"IN (SELECT capture_id FROM chosen) UNION SELECT n.parent_id FROM up JOIN given.stack_node n "
 	"USING(node_id) WHERE n.parent_id IS NOT NULL) SELECT DISTINCT a.frame_id FROM up JOIN given.stack_node n "
 	"USING(node_id), json_each(iif(json_valid(" NODE_FRAMES "), " NODE_FRAMES
 	", '[]')) j JOIN given.frame_row f ON f.frame_id = "
@@ -359,7 +367,8 @@ static int extend_known_stacks(struct transfer *transfer)
 
 static int transfer_owners(struct transfer *transfer)
 {
-	static const struct table *const tables[] = { &rules, &incidents, &processes, &threads, &cgroups };
+	static const struct table *const tables[] = { &rules,   &incidents, &processes,
+						      &threads, &cgroups,   &histogram_labels };
 	int result = sql_execute(transfer->rows.sql, choose_processes);
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables) && !result; i++)

@@ -127,14 +127,15 @@ static int load_samples(struct loading *loading, int64_t capture_id, enum profil
 	return result;
 }
 
-/* Those where threads waited, were when somebody ended a wait, or were looked at. */
+/* Those where threads waited, were when somebody ended a wait, were looked at, or made memory grow. */
 static int load_more_stacks(struct loading *loading, int64_t capture_id)
 {
 	_cleanup_query_ struct query query =
 		query_begin(loading->database,
 			    "SELECT stack_id FROM waker WHERE capture_id = ?1 UNION "
 			    "SELECT waker_stack_id FROM waker WHERE capture_id = ?1 UNION "
-			    "SELECT stack_id FROM thread_state WHERE capture_id = ?1",
+			    "SELECT stack_id FROM thread_state WHERE capture_id = ?1 UNION "
+			    "SELECT stack_id FROM growth_row WHERE capture_id = ?1",
 			    capture_id, 0);
 	uint32_t stack;
 	int result = 0;

@@ -43,6 +43,8 @@ static const struct part {
 	  "UNION ALL SELECT 'interrupt', count(*), NULL FROM interrupt WHERE capture_id = ?1 "
 	  "UNION ALL SELECT 'killed', count(*), NULL FROM killed WHERE capture_id = ?1 "
 	  "UNION ALL SELECT 'cgroup_memory', count(*), NULL FROM cgroup_memory WHERE capture_id = ?1 "
+	  "UNION ALL SELECT 'histogram', count(*), NULL FROM histogram WHERE capture_id = ?1 "
+	  "UNION ALL SELECT 'growth_stack', count(*), NULL FROM growth_stack WHERE capture_id = ?1 "
 	  "UNION ALL SELECT 'pressure', count(*), NULL FROM pressure WHERE capture_id = ?1 "
 	  "UNION ALL SELECT 'statistic', count(*), NULL FROM statistic WHERE capture_id = ?1 "
 	  "UNION ALL SELECT 'loss', count(*), NULL FROM loss WHERE capture_id = ?1",

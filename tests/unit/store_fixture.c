@@ -110,17 +110,18 @@ void expect_sound(const struct store_fixture *fixture)
 	expect_rows(
 		fixture,
 		"SELECT (SELECT count(*) FROM stack WHERE stack_id NOT IN (SELECT stack_id FROM "
-		"sample_row UNION SELECT waker_stack_id FROM wake_row WHERE waker_stack_id IS NOT NULL)),(SELECT count(*) FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id "
+		"sample_row UNION SELECT waker_stack_id FROM wake_row WHERE waker_stack_id IS NOT NULL UNION SELECT stack_id FROM growth_row)),(SELECT count(*) FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id "
 		"FROM stack)),(SELECT count(*) FROM frame WHERE (module_id, offset) NOT IN (SELECT "
 		"module_id, offset FROM stack_frame JOIN frame USING(frame_id))),(SELECT count(*) FROM "
 		"module WHERE module_id NOT IN (SELECT module_id FROM frame)),(SELECT count(*) FROM "
 		"process WHERE process_id NOT IN (SELECT process_id FROM thread UNION SELECT "
-		"process_id FROM usage)),(SELECT count(*) FROM sample WHERE capture_id NOT IN (SELECT "
+		"process_id FROM usage UNION SELECT process_id FROM growth_row)),(SELECT count(*) FROM sample WHERE capture_id NOT IN (SELECT "
 		"capture_id FROM capture)),(SELECT count(*) FROM loss WHERE capture_id NOT IN (SELECT "
 		"capture_id FROM capture)),(SELECT count(*) FROM wake_row WHERE capture_id NOT IN (SELECT "
-		"capture_id FROM capture)),(SELECT count(*) FROM stack s WHERE depth <> (SELECT "
+		"capture_id FROM capture)),(SELECT count(*) FROM histogram_label WHERE label_id NOT IN (SELECT "
+		"label_id FROM histogram_row)),(SELECT count(*) FROM stack s WHERE depth <> (SELECT "
 		"count(*) FROM stack_frame f WHERE f.stack_id = s.stack_id))",
-		"0|0|0|0|0|0|0|0|0\n");
+		"0|0|0|0|0|0|0|0|0|0\n");
 }
 
 void store_fixture_discard(struct store_fixture *fixture)

@@ -83,6 +83,13 @@ END_TEST
 	"INSERT INTO activity_minute VALUES(1, 1, 60, 10, 3, 2, '[[1,1]]', 7, 100);"                         \
 	"INSERT INTO activity VALUES(1, 1, 7, 2, 5, '[[0,5],[2,2]]');"
 
+/* Both are well. */
+#define LATENCIES                                                                                            \
+	"INSERT INTO histogram_label VALUES(1, 'runqueue', 'web.service');"                                  \
+	"INSERT INTO histogram_row VALUES(1, 1, 'during', 100, 3, 5000);"                                    \
+	"INSERT INTO latency_measured VALUES(1, 'runqueue', 'during', 1, 2, 3, 4, 1, 0, 0);"                 \
+	"INSERT INTO growth_row SELECT 1, 1, min(stack_id), 3, 4096 FROM sample_row;"
+
 static const struct {
 	const char *sql, *problem;
 } damages[] = {
@@ -146,7 +153,20 @@ static const struct {
 	{ "DROP VIEW culprit", "culprit: there is no column capture_id" },
 	{ "DROP VIEW folded; CREATE VIEW folded AS SELECT capture_id, absent AS process_id FROM capture",
 	  "folded cannot be queried: no such column: absent" },
-	{ "DROP TABLE histogram", "histogram: there is no column capture_id" },
+	{ "DROP VIEW histogram", "histogram: there is no column capture_id" },
+	{ "DROP TABLE latency_measured", "latency_measured: there is no column capture_id" },
+	{ LATENCIES "UPDATE histogram_row SET bucket = 512", "histogram_row: a row is not as it must be" },
+	{ LATENCIES "UPDATE histogram_row SET count = 0",
+	  "histogram_row of capture 1: runqueue during has a row without values" },
+	{ LATENCIES "UPDATE latency_measured SET span = 'before'",
+	  "histogram_row of capture 1: runqueue during has a row without values, or was not measured" },
+	{ LATENCIES "UPDATE latency_measured SET lost = 5",
+	  "latency_measured of capture 1: the numbers of runqueue during cannot be" },
+	{ LATENCIES "DELETE FROM histogram_label",
+	  "histogram_row: a row refers to a row of histogram_label that does not exist" },
+	{ LATENCIES
+	  "UPDATE growth_row SET stack_id = (SELECT min(node_id) FROM stack_node WHERE class IS NULL)",
+	  "growth_row of capture 1: no stack ends at stack_node " },
 	{ "ALTER TABLE loss RENAME COLUMN unit TO kind", "loss: there is no column unit" },
 	{ "CREATE TABLE other AS SELECT * FROM counter; DROP TABLE counter; ALTER TABLE other RENAME TO counter",
 	  "counter: column run_id refers to no table" },
@@ -162,6 +182,13 @@ END_TEST
 START_TEST(activity_is_well)
 {
 	run_sql(&fixture, ACTIVITY);
+	expect_command("ok: ", "--db %s db check", fixture.path);
+}
+END_TEST
+
+START_TEST(latencies_and_growth_are_well)
+{
+	run_sql(&fixture, LATENCIES);
 	expect_command("ok: ", "--db %s db check", fixture.path);
 }
 END_TEST
@@ -250,6 +277,7 @@ SUITE(db_check)
 	tcase_add_test(tests, an_empty_database_is_well);
 	tcase_add_loop_test(tests, damage_is_found, 0, (int)ARRAY_SIZE(damages));
 	tcase_add_test(tests, activity_is_well);
+	tcase_add_test(tests, latencies_and_growth_are_well);
 	tcase_add_test(tests, times_of_intervals_have_three_numbers);
 	tcase_add_test(tests, a_function_that_was_named_later_is_no_damage);
 	tcase_add_test(tests, the_lines_are_bounded);

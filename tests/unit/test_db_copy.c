@@ -124,6 +124,13 @@ START_TEST(single_captures_are_copied_with_all_they_refer_to)
 		"INSERT INTO wake_row SELECT 2, thread_id, stack_id, 'io', '00000000000000ab', 'target', (SELECT thread_id FROM "
 		"thread WHERE tid = 9), (SELECT max(stack_id) FROM sample_row WHERE capture_id NOT IN (2, 4)), 1, 5, 6 FROM sample_row "
 		"WHERE capture_id = 2 LIMIT 1;"
+		/* the same of who grew */
+		"INSERT INTO process(run_id, tgid, started_ns, comm) VALUES(1, 77, 1, 'grows');"
+		"INSERT INTO growth_row SELECT 2, (SELECT max(process_id) FROM process), (SELECT min(stack_id) FROM sample_row WHERE "
+		"capture_id NOT IN (2, 4)), 3, 4096;"
+		"INSERT INTO histogram_label VALUES(7, 'lock', 'of 2'), (9, 'lock', 'of 3');"
+		"INSERT INTO histogram_row VALUES(2, 7, 'during', 99, 5, 6), (3, 9, 'during', 99, 5, 6);"
+		"INSERT INTO latency_measured VALUES(2, 'lock', 'during', 1, 2, 3, 5, 0, 0, 0), (3, 'lock', 'during', 1, 2, 3, 5, 0, 0, 0);"
 		"INSERT INTO counter SELECT 1, began_at - 1, 'early', 1 FROM capture WHERE capture_id = 2;"
 		"INSERT INTO counter SELECT 1, began_at - 1, 'samples', 1 FROM capture WHERE capture_id = 2;"
 		"INSERT INTO counter SELECT 1, triggered_at, 'samples', 2 FROM capture WHERE capture_id = 2;"
@@ -142,6 +149,11 @@ START_TEST(single_captures_are_copied_with_all_they_refer_to)
 		"waker w JOIN stack k USING(stack_id) JOIN stack o ON o.stack_id = waker_stack_id WHERE capture_id = 2");
 	expect_rows(&out, "SELECT waker_comm, held_ns FROM lock_holder JOIN waker USING(capture_id, lock)",
 		    "waker|6\n");
+	expect_same(
+		"SELECT g.bytes, p.tgid, hex(k.hash) FROM growth_stack g JOIN process p USING(process_id) JOIN stack k "
+		"USING(stack_id)");
+	expect_same("SELECT * FROM latency_percentile WHERE capture_id = 2");
+	expect_rows(&out, "SELECT metric, label FROM histogram_label", "lock|of 2\n");
 	expect_same("SELECT from_at, comm FROM usage JOIN process USING(process_id) WHERE capture_id = 2");
 	/* those of the span, and the last ones, which 'bourdon status' shows */
 	expect_rows(&out, "SELECT name, value FROM counter", "early|1\nsamples|2\nsamples|3\n");
@@ -270,6 +282,9 @@ START_TEST(compact_gives_space_back_and_loses_nothing)
 	uint64_t bytes, empty = empty_bytes();
 
 	run_sql(&fixture,
+		"INSERT INTO growth_row SELECT 2, (SELECT min(process_id) FROM thread), (SELECT max(stack_id) FROM sample_row WHERE "
+		"capture_id <> 2), 3, 4096;"
+		"INSERT INTO histogram_label VALUES(7, 'lock', 'of none');"
 		"DELETE FROM sample_row WHERE capture_id <> 2; DELETE FROM loss WHERE capture_id <> 2; DELETE FROM "
 		"pressure WHERE capture_id <> 2; DELETE FROM capture WHERE capture_id <> 2");
 	store_fixture_close(&fixture);

@@ -82,7 +82,16 @@ static void fill_other_tables(struct store_fixture *host)
 		"(1, '/', NULL, NULL, 1, 2, NULL, NULL, NULL, 3, NULL, 4, NULL, NULL, NULL, NULL, NULL);"
 		"INSERT INTO pressure VALUES(1, 9, 'system', 'cpu', 10, NULL), (1, 10, 'targets', 'cpu', 11, 12);"
 		"INSERT INTO statistic VALUES(1, 1, 2, 'system', 'vmstat', NULL, 'pgscan', 3, 4);"
-		"INSERT INTO histogram VALUES(1, 'runqueue', 'all', 0, 10, 4), (1, 'runqueue', 'all', 10, 20, 6)");
+		/* the ids of labels are others in each database */
+		"INSERT INTO histogram_label SELECT 10 + abs(random() % 1000), 'runqueue', 'web.service';"
+		"INSERT INTO histogram_label VALUES(5, 'block', 'vda write mysql.service');"
+		"INSERT INTO histogram_row SELECT 1, label_id, 'during', 100, 4, 5000 FROM histogram_label;"
+		"INSERT INTO histogram_row SELECT 1, label_id, 'before', 101, 6, 7000 FROM histogram_label;"
+		"INSERT INTO latency_measured VALUES(1, 'runqueue', 'during', 1, 2, 3, 4, 0, 6, 7), (1, 'runqueue', 'before', 1, 2, 3, 6, 0, "
+		"0, 0), (1, 'block', 'during', 1, 2, 3, 4, 0, 6, 7), (1, 'block', 'before', 1, 2, 3, 6, 0, 0, 0);"
+		/* the process is in no sample, and the stack in none of the capture */
+		"INSERT INTO process(run_id, tgid, started_ns, comm) SELECT min(run_id), 77, 1, 'grows' FROM run;"
+		"INSERT INTO growth_row SELECT 1, (SELECT max(process_id) FROM process), (SELECT max(stack_id) FROM sample_row), 3, 4096");
 }
 
 /* A minute at this time, which differs from others in nothing else. */
@@ -175,7 +184,12 @@ static char *capture_text(const struct store_fixture *of, int64_t capture_id)
 		"SELECT at, scope, resource, some_us, full_us FROM pressure WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
 		"SELECT from_at, to_at, scope, source, device, name, before, after FROM statistic WHERE capture_id = (SELECT id FROM wanted) "
 		"ORDER BY rowid",
-		"SELECT metric, label, lower_ns, upper_ns, count FROM histogram WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
+		"SELECT metric, label, span, lower_ns, upper_ns, count, sum_ns FROM histogram WHERE capture_id = (SELECT id FROM wanted) "
+		"ORDER BY metric, label, span, lower_ns",
+		"SELECT metric, span, from_at, to_at, wanted_ns, events, lost, unpaired, absurd FROM latency_measured WHERE capture_id = "
+		"(SELECT id FROM wanted) ORDER BY metric, span",
+		"SELECT p.tgid, p.comm, s.hash, g.samples, g.bytes FROM growth_stack g JOIN process p USING(process_id) JOIN stack s "
+		"USING(stack_id) WHERE g.capture_id = (SELECT id FROM wanted) ORDER BY 1, 3",
 		"SELECT reason, events, unit FROM loss WHERE capture_id = (SELECT id FROM wanted) ORDER BY reason",
 	};
 	char *text = NULL;
@@ -228,7 +242,10 @@ START_TEST(captures_read_as_before)
 	fill(&hosts[0], 1, 3);
 	fill(&hosts[1], 2, 2);
 	fill_other_tables(&hosts[0]);
+	fill_other_tables(&hosts[1]);
 	merge_both();
+	expect_rows(&out, "SELECT metric, label FROM histogram_label ORDER BY metric",
+		    "block|vda write mysql.service\nrunqueue|web.service\n");
 	for (int i = 1; i <= 3; i++)
 		expect_equal_captures(&hosts[0], i, &out, i);
 	for (int i = 1; i <= 2; i++)

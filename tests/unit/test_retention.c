@@ -199,6 +199,41 @@ START_TEST(what_other_captures_have_stays)
 }
 END_TEST
 
+START_TEST(latencies_and_growth_go_with_their_capture)
+{
+	_cleanup_capture_ struct capture *old = capture_of_stack(0, 3, 0x40),
+					 *new = capture_of_stack(0, 1, 0x51);
+	struct store_fixture fixture;
+	uint64_t next_ns;
+
+	store_fixture_start(&fixture);
+	commit_of_age(&fixture, old, 2 * HOUR);
+	commit_of_age(&fixture, new, 0);
+	run_sql(&fixture,
+		"INSERT INTO histogram_label VALUES(1, 'lock', 'old'), (2, 'lock', 'both');"
+		"INSERT INTO histogram_row VALUES(1, 1, 'during', 9, 1, 9), (1, 2, 'during', 9, 1, 9), (2, 2, 'before', 9, 1, 9);"
+		"INSERT INTO latency_measured VALUES(1, 'lock', 'during', 1, 2, 3, 2, 0, 0, 0), (2, 'lock', 'before', 1, 2, 3, 1, 0, 0, 0);"
+		"INSERT INTO process(run_id, tgid, started_ns, comm) VALUES(1, 77, 1, 'old'), (1, 78, 1, 'new');"
+		/* where the new one grew is a stack of the old one's samples */
+		"INSERT INTO growth_row SELECT 1, (SELECT process_id FROM process WHERE comm = 'old'), max(stack_id), 1, 4096 FROM "
+		"sample_row WHERE capture_id = 2;"
+		"INSERT INTO growth_row SELECT 2, (SELECT process_id FROM process WHERE comm = 'new'), max(stack_id), 1, 8192 FROM "
+		"sample_row WHERE capture_id = 1");
+	expire(&fixture, HOUR, &next_ns);
+	expect_rows(&fixture, "SELECT label FROM histogram_label", "both\n");
+	expect_rows(&fixture, "SELECT capture_id, label FROM histogram", "2|both\n");
+	expect_rows(&fixture, "SELECT capture_id FROM latency_measured", "2\n");
+	expect_rows(
+		&fixture,
+		"SELECT p.comm, g.bytes, k.depth FROM growth_stack g JOIN process p USING(process_id) JOIN stack k "
+		"USING(stack_id)",
+		"new|8192|3\n");
+	expect_rows(&fixture, "SELECT count(*) FROM process WHERE comm = 'old'", "0\n");
+	expect_no_orphans(&fixture);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
 START_TEST(old_runs_and_rules_go_with_their_captures)
 {
 	struct dice dice = dice_new(87);
@@ -601,6 +636,7 @@ SUITE(retention)
 	tcase_add_test(age, captures_beyond_max_age_go);
 	tcase_add_test(age, a_shared_name_outlives_the_frame_that_had_it);
 	tcase_add_loop_test(age, what_other_captures_have_stays, 0, 4);
+	tcase_add_test(age, latencies_and_growth_go_with_their_capture);
 	tcase_add_test(age, old_runs_and_rules_go_with_their_captures);
 	tcase_add_test(age, a_capture_under_way_stays);
 	suite_add_tcase(suite, age);

@@ -66,7 +66,7 @@ START_TEST(tables_and_views_have_their_names)
 		"thread_look\nthread_state\nusage\nwake_row\n");
 	expect_rows(
 		&fixture, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name",
-		"activity_minutes\nactivity_steps\nblame_share\ncapture_summary\nculprit\nculprit_group\nculprit_stack\ndata_quality\nfolded\nframe\nhot_function\nhot_stack\nincident_capture\nincident_summary\n"
+		"activity_minutes\nactivity_steps\nblame_share\ncapture_summary\nculprit\nculprit_group\nculprit_stack\ndata_quality\nfolded\nframe\ngrowth_stack\nhistogram\nhot_function\nhot_stack\nincident_capture\nincident_summary\n"
 		"latency_percentile\nlock_holder\nmemory_group\nother_sample\nreconciliation\nsample\nsample_time\nstack\nstack_frame\nstack_place\n"
 		"stall_stack\nthread_states\nunwind_quality\nwaker\n");
 	store_fixture_free(&fixture);
