@@ -131,6 +131,16 @@ static const struct {
 	{ "json --kind on-cpu --role kernel",
 	  "SELECT sum(json_extract(value, '$.samples')) FROM json_each(?1, '$.samples')",
 	  "SELECT sum(samples) FROM all_sample WHERE role = 'kernel'" },
+	{ "json",
+	  "SELECT group_concat(value ->> 'span' || ' ' || (value ->> 'lower_ns') || ' ' || (value ->> 'count'), ', ') FROM json_each(?1, "
+	  "'$.histograms') WHERE value ->> 'metric' = 'lock'",
+	  "SELECT group_concat(span || ' ' || lower_ns || ' ' || count, ', ') FROM (SELECT * FROM histogram WHERE metric = 'lock' "
+	  "ORDER BY span)" },
+	{ "json",
+	  "SELECT json_array_length(?1, '$.latency_measured') || ' ' || json_extract(?1, '$.growth[0].comm') || ' ' || "
+	  "json_extract(?1, '$.growth[0].bytes') || ' ' || (SELECT count(*) FROM json_each(?1, '$.stacks') WHERE value ->> 'stack_id' = "
+	  "json_extract(?1, '$.growth[0].stack_id'))",
+	  "SELECT '3 hog 8388608 1'" },
 	{ "json", "SELECT json_array_length(?1, '$.killed') || ' ' || json_array_length(?1, '$.pressure')",
 	  "SELECT (SELECT count(*) FROM killed) || ' ' || (SELECT count(*) FROM pressure)" },
 };
