@@ -15,11 +15,12 @@
 static const struct subcommand help_subcommand;
 
 static const struct subcommand *const subcommands[] = {
-	&list_subcommand,       &show_subcommand,    &why_subcommand,      &top_subcommand,
-	&diff_subcommand,       &folded_subcommand,  &export_subcommand,   &flame_subcommand,
-	&page_subcommand,       &capture_subcommand, &threads_subcommand,  &activity_subcommand,
-	&symbolize_subcommand,  &status_subcommand,  &doctor_subcommand,   &db_check_subcommand,
-	&db_compact_subcommand, &db_copy_subcommand, &db_merge_subcommand, &help_subcommand,
+	&list_subcommand,     &show_subcommand,       &why_subcommand,     &top_subcommand,
+	&latency_subcommand,  &diff_subcommand,       &folded_subcommand,  &export_subcommand,
+	&flame_subcommand,    &page_subcommand,       &capture_subcommand, &threads_subcommand,
+	&activity_subcommand, &symbolize_subcommand,  &status_subcommand,  &doctor_subcommand,
+	&db_check_subcommand, &db_compact_subcommand, &db_copy_subcommand, &db_merge_subcommand,
+	&help_subcommand,
 };
 
 /* Finds the subcommand of the first word, or of the first two. Either may be NULL. */
@@ -114,7 +115,8 @@ static void describe_subcommands(bool group, char *into, size_t into_bytes)
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++) {
 		const char *operands = subcommands[i]->operands;
 
-		if (is_in_group(subcommands[i]) == group)
+		/* the example names `help` */
+		if (is_in_group(subcommands[i]) == group && subcommands[i] != &help_subcommand)
 			fprintf(out, group ? "\n  %-11s%-12s%s" : "\n  %-10s%-5s%s", subcommands[i]->name,
 				!group && strlen(operands) > 4 ? "..." : operands, subcommands[i]->help);
 	}

@@ -76,9 +76,9 @@ struct subcommand {
 
 extern const struct subcommand activity_subcommand, capture_subcommand, db_check_subcommand,
 	db_compact_subcommand, db_copy_subcommand, db_merge_subcommand, diff_subcommand, doctor_subcommand,
-	export_subcommand, flame_subcommand, folded_subcommand, list_subcommand, page_subcommand,
-	show_subcommand, status_subcommand, symbolize_subcommand, threads_subcommand, top_subcommand,
-	why_subcommand;
+	export_subcommand, flame_subcommand, folded_subcommand, latency_subcommand, list_subcommand,
+	page_subcommand, show_subcommand, status_subcommand, symbolize_subcommand, threads_subcommand,
+	top_subcommand, why_subcommand;
 
 /* The option of this subcommand that an argument such as "--limit=3" gives; NULL: it has none. */
 const struct command_option *subcommand_option(const struct subcommand *subcommand, const char *argument);

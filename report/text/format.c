@@ -33,6 +33,19 @@ const char *format_eighths(double part, bool is_utf8)
 	return is_utf8 ? blocks[filled] : filled >= 4 ? "#" : " ";
 }
 
+char *format_fine_bar(int64_t value, int64_t peak, size_t columns, char *into, size_t into_bytes)
+{
+	double filled = value > 0 && peak > 0 ? (double)columns * (double)value / (double)peak : 0;
+
+	if (value > 0 && filled < 1.0 / 8)
+		filled = 1.0 / 8;
+	into[0] = '\0';
+	for (size_t used = 0; filled >= 1.0 / 16 && columns; filled -= 1, columns--)
+		used += (size_t)snprintf(into + used, used < into_bytes ? into_bytes - used : 0, "%s",
+					 format_eighths(filled, true));
+	return into;
+}
+
 const char *format_spark(double value, double most, bool is_utf8)
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };

@@ -24,6 +24,9 @@
  */
 char *format_bar(int64_t value, int64_t peak, size_t columns, char *into, size_t into_bytes);
 
+/* The same in eighths of a character; at least one eighth. */
+char *format_fine_bar(int64_t value, int64_t peak, size_t columns, char *into, size_t into_bytes);
+
 /* A character that is filled from the left, for a part of 0 to 1 of it. Without UTF-8 it is full or a blank. */
 const char *format_eighths(double part, bool is_utf8);
 

@@ -11,6 +11,7 @@
 
 #include "report/answer/answer.h"
 #include "report/context/report.h"
+#include "report/model/latencies.h"
 #include "report/model/profile.h"
 #include "report/model/query.h"
 #include "report/model/rows.h"
@@ -25,9 +26,10 @@ struct why {
 	struct profile profile; /* of targets */
 	struct profile others;  /* of all others, once their section is shown */
 	struct answer answer;
-	const char *sections; /* these alone, by their names; NULL: all */
-	bool is_answered;     /* answer is set */
-	bool has_printed;     /* a section, behind which the next one stands */
+	struct latencies latencies; /* once their section is shown */
+	const char *sections;       /* these alone, by their names; NULL: all */
+	bool is_answered;           /* answer is set */
+	bool has_printed;           /* a section, behind which the next one stands */
 };
 
 struct section {
@@ -51,10 +53,11 @@ struct section {
 };
 
 extern const struct section asked_section, bytes_section, capture_section, cgroup_bytes_section,
-	cgroups_section, functions_section, groups_section, growth_section, interrupts_section,
-	killed_section, locks_section, losses_section, machine_section, not_whole_section, others_section,
-	pressure_section, processes_section, reclaim_section, seconds_section, stacks_section, stalls_section,
-	stored_section, unnamed_section, waiting_section, wakers_section;
+	cgroups_section, functions_section, groups_section, growth_section, growth_stacks_section,
+	interrupts_section, killed_section, latency_section, locks_section, losses_section, machine_section,
+	not_whole_section, others_section, pressure_section, processes_section, reclaim_section,
+	seconds_section, stacks_section, stalls_section, stored_section, unnamed_section, waiting_section,
+	wakers_section;
 
 /* ---- what several sections need ---- */
 

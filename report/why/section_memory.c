@@ -26,6 +26,42 @@ const struct section growth_section = {
 	.columns_count = ARRAY_SIZE(growth_columns),
 };
 
+/* Of these files: a function that allocates says nothing of who wanted the memory. */
+#define IS_ALLOCATOR(path)                                                                                   \
+	"(" path " GLOB '*/libc.so*' OR " path " GLOB '*/libc-*.so' OR " path " GLOB '*/ld-linux*' OR " path \
+	" GLOB '*/ld-musl*' OR " path " GLOB '*/libstdc++.so*' OR " path " GLOB '*/libc++.so*' OR " path     \
+	" GLOB '*/libjemalloc*' OR " path " GLOB '*/libtcmalloc*' OR " path " GLOB '*/libmimalloc*')"
+#define FRAMES_OF_STACK                                                                                                \
+	"stack_frame s JOIN frame f USING(frame_id) JOIN module m USING(module_id) WHERE s.stack_id = g.stack_id AND " \
+	"m.kind NOT IN ('kernel', 'module')"
+
+static const struct column growth_stacks_columns[] = {
+	{ "GREW BY", "bytes", 8, cell_size },     { "SHARE", "percent", 7, cell_percent },
+	{ "PROGRAM", "program", -15, cell_text }, { "COUNT", "processes", 5, cell_number },
+	{ "IN", "place", -56, cell_text },
+};
+
+const struct section growth_stacks_section = {
+	.name = "growth_stacks",
+	.shows = "which functions made memory grow",
+	.sql = "SELECT program, unit, container, cgroup, count(DISTINCT process_id) AS processes, iif(count(DISTINCT process_id) = 1, "
+	       "tgid, NULL) AS tgid, function, CAST(total(samples) AS INTEGER) AS samples, CAST(total(bytes) AS INTEGER) AS bytes, "
+	       "round(100.0 * total(bytes) / nullif((SELECT total(bytes) FROM growth_stack WHERE capture_id = ?1), 0), 1) AS percent, "
+	       "stack_id, max(bytes) AS stack_bytes, place FROM (SELECT p.comm AS program, p.unit, p.container, p.cgroup, p.tgid, g.process_id, g.samples, g.bytes, "
+	       "g.stack_id, (SELECT f.function FROM " FRAMES_OF_STACK
+	       " AND s.position >= ifnull(g.at, 0) ORDER BY s.position LIMIT 1) AS "
+	       "function, (SELECT group_concat(function, ' < ') FROM (SELECT f.function FROM " FRAMES_OF_STACK
+	       " AND s.position >= ifnull(g.at, 0) ORDER BY s.position LIMIT 12)) AS place FROM (SELECT *, "
+	       "(SELECT min(s.position) FROM " FRAMES_OF_STACK " AND NOT " IS_ALLOCATOR(
+		       "m.path") ") AS at FROM (SELECT process_id, "
+				 "stack_id, samples, bytes FROM growth_stack WHERE capture_id = ?1 ORDER BY bytes DESC, stack_id LIMIT 100) g) g JOIN process p "
+				 "USING(process_id) ORDER BY g.bytes DESC) GROUP BY program, unit, container, cgroup, function ORDER BY bytes DESC, function "
+				 "LIMIT 5",
+	.head = "functions that made memory of targets grow beyond its highest so far",
+	.columns = growth_stacks_columns,
+	.columns_count = ARRAY_SIZE(growth_stacks_columns),
+};
+
 static const struct column reclaim_columns[] = {
 	{ "PROGRAM", "program", -15, cell_text },      { "COUNT", "processes", 5, cell_number },
 	{ "RECLAIMS", "reclaims", 8, cell_number },    { "TIME", "reclaim_ns", 8, cell_duration_ns },

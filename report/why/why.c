@@ -123,13 +123,13 @@ static const struct section recorder_section = {
 
 /* In the order in which they are printed. */
 static const struct section *const sections[] = {
-	&answer_section,    &usual_section,   &changes_section,   &timeline_section,     &not_whole_section,
-	&unnamed_section,   &capture_section, &asked_section,     &incident_section,     &pressure_section,
-	&waiting_section,   &machine_section, &bytes_section,     &cgroup_bytes_section, &interrupts_section,
-	&groups_section,    &killed_section,  &growth_section,    &reclaim_section,      &cgroups_section,
-	&processes_section, &stacks_section,  &others_section,    &stalls_section,       &states_section,
-	&wakers_section,    &locks_section,   &functions_section, &seconds_section,      &recorder_section,
-	&losses_section,    &stored_section,
+	&answer_section,     &usual_section,    &changes_section,   &timeline_section, &not_whole_section,
+	&unnamed_section,    &capture_section,  &asked_section,     &incident_section, &pressure_section,
+	&waiting_section,    &latency_section,  &machine_section,   &bytes_section,    &cgroup_bytes_section,
+	&interrupts_section, &groups_section,   &killed_section,    &growth_section,   &growth_stacks_section,
+	&reclaim_section,    &cgroups_section,  &processes_section, &stacks_section,   &others_section,
+	&stalls_section,     &states_section,   &wakers_section,    &locks_section,    &functions_section,
+	&seconds_section,    &recorder_section, &losses_section,    &stored_section,
 };
 
 static bool says_absent(const struct section *section, const struct query *query)
@@ -308,6 +308,7 @@ void why_print(struct report *report, const char *chosen, bool is_brief)
 	if (report->json)
 		fputs("}\n", report->out);
 	answer_free(&why.answer);
+	latencies_free(&why.latencies);
 	profile_free(&why.others);
 	profile_free(&why.profile);
 }

@@ -85,8 +85,13 @@ static const char rows_sql[] =
 	" (1, 1790000100000000000, 'system', 'cpu', 150000, NULL);"
 	"INSERT INTO statistic(capture_id, from_at, to_at, scope, source, device, name, before, after) VALUES"
 	" (1, 1790000090000000000, 1790000105000000000, '/web', 'cpu.stat', NULL, 'nr_throttled', 1, 9);"
-	"INSERT INTO histogram(capture_id, metric, label, lower_ns, upper_ns, count) VALUES"
-	" (1, 'run-delay', 'nginx', 1024, 2048, 7);"
+	"INSERT INTO histogram_label VALUES(1, 'runqueue', '/web'), (2, 'block.size', 'vda write /web');"
+	"INSERT INTO histogram_row VALUES(1, 1, 'before', 96, 30, 480000), (1, 1, 'during', 96, 20, 320000), (1, 1, 'during', 180, 9, 99000000),"
+	" (1, 2, 'during', 96, 7, 28672);"
+	"INSERT INTO latency_measured VALUES(1, 'runqueue', 'before', 1790000070000000000, 1790000090000000000, 15000000000, 30, 0, 0, 0),"
+	" (1, 'runqueue', 'during', 1790000090000000000, 1790000105000000000, 15000000000, 30, 1, 2, 3),"
+	" (1, 'block.size', 'during', 1790000090000000000, 1790000105000000000, 15000000000, 7, 0, 0, 0);"
+	"INSERT INTO growth_row VALUES(1, 1, 2, 3, 1048576);"
 	"INSERT INTO loss(capture_id, reason, events, unit) VALUES(1, 'overwritten-slots', 20, 'sample'),"
 	" (1, 'stack-truncated', 2, 'stack');"
 	"INSERT INTO counter(run_id, at, name, value) VALUES(1, 1790000100000000000, 'samples', 7);"
@@ -135,6 +140,9 @@ static const char *const lines[] = {
 	"show --json 2",
 	"list --all --rule * --unit *",
 	"top --by total",
+	"latency 1",
+	"latency 1 --json",
+	"latency 1 --span before --label * --by growth",
 };
 
 static char directory[] = "/tmp/fuzz_report.XXXXXX", path[sizeof(directory) + 16],

@@ -48,10 +48,11 @@ report/text          @shared report/model
 report/context       @shared report/model report/text
 report/daemon        @shared report/model report/text report/context
 report/live          @shared common/store report/model report/text report/context report/daemon
+report/latency       @shared report/model report/text report/context
 report/answer        @shared common/verdict report/model report/text report/context report/live
-report/why           @shared common/verdict report/model report/text report/context report/answer
+report/why           @shared common/verdict report/model report/text report/context report/latency report/answer
 report/diff          @shared report/model report/text report/context report/answer
-report/picture       @shared report/model report/text report/context report/answer report/why
+report/picture       @shared report/model report/text report/context report/latency report/answer report/why
 report/export        @shared report/model report/text report/context
 report/files         @shared common/symbolizer common/sql common/store common/verdict report/model report/text report/context
 report/health        @shared common/store report/model report/text report/context report/daemon report/answer

@@ -704,7 +704,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"answer,usual,changes,timeline,not_whole,unnamed,capture,asked,incident,pressure,waiting,machine,bytes,cgroup_bytes,interrupts,groups,killed,growth,reclaim,cgroups,processes,stacks,others,stalls,states,wakers,locks,functions,seconds,recorder,losses");
+		"answer,usual,changes,timeline,not_whole,unnamed,capture,asked,incident,pressure,waiting,latency,machine,bytes,cgroup_bytes,interrupts,groups,killed,growth,growth_stacks,reclaim,cgroups,processes,stacks,others,stalls,states,wakers,locks,functions,seconds,recorder,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * latency_choice.h owns which metrics and labels of a capture `bourdon latency` shows, and in what order.
+ *
+ * Room: histograms of latencies as text and JSON. Called by its subcommand, and by picture for the page; it reads the model.
+ */
+#ifndef BOURDON_REPORT_LATENCY_LATENCY_CHOICE_H
+#define BOURDON_REPORT_LATENCY_LATENCY_CHOICE_H
+
+#include "report/model/latencies.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct latency_choice {
+	const char *
+		metrics; /* names of metrics or groups, a comma between two, which have been checked; NULL: all */
+	const char *label;      /* a glob; NULL: all */
+	enum latency_span span; /* LATENCY_SPANS: both, and what is ordered is what was during the capture */
+	bool by_growth;         /* of p99 against before; else by time */
+	int64_t limit;          /* labels of each metric; negative: all */
+};
+
+/* The labels of a metric that are shown, most important first. */
+struct chosen_labels {
+	const struct latency_label **labels;
+	uint32_t count;
+	uint32_t left_out; /* by the limit */
+};
+
+#define _cleanup_chosen_labels_ _cleanup_(chosen_labels_free)
+
+bool latency_choice_has(const struct latency_choice *choice, const struct latency_metric *metric);
+
+/* Returns 0 or -ENOMEM. The labels are the metric's. */
+int latency_choose_labels(const struct latency_choice *choice, const struct latency_metric *metric,
+			  struct chosen_labels *ret_chosen);
+void chosen_labels_free(struct chosen_labels *chosen);
+
+/* What a metric measures, in a few words; "": a newer bourdond's. */
+const char *latency_metric_text(const char *metric);
+
+/* The names of all metrics that bourdond has: METRICS of common/abi/latency.h. */
+extern const char *const latency_metric_names[];
+
+#endif
