@@ -4,6 +4,7 @@
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "common/base/version.h"
+#include "report/latency/latency_json.h"
 #include "report/model/loss_text.h"
 #include "report/model/profile.h"
 #include "report/model/query.h"
@@ -17,6 +18,7 @@
 #define PRESSURE_ROWS_MOST 65536
 #define STATISTIC_ROWS_MOST 2048
 #define LOSS_ROWS_MOST 256
+#define LATENCY_LABELS_MOST 256
 #define CLASSES_MOST 256U
 
 /* The samples of one capture. */
@@ -396,6 +398,17 @@ static void write_why(struct page *page)
 	why_print(&why, NULL, false);
 }
 
+/* What `bourdon --json latency` has. Returns 0 or -ENOMEM. */
+static int write_latencies(struct page *page)
+{
+	const struct latency_choice choice = { .span = LATENCY_SPANS, .limit = LATENCY_LABELS_MOST };
+	_cleanup_latencies_ struct latencies latencies = { 0 };
+	int result = latencies_load(page->report->database, page->report->capture_id, &latencies);
+
+	fputs(",\n\"latencies\": ", page->out);
+	return result < 0 ? result : latency_write_json(page->out, &choice, &latencies);
+}
+
 int page_data_write(struct report *report, int64_t against_id, FILE *out)
 {
 	_cleanup_page_ struct page page = { .report = report, .out = out };
@@ -411,6 +424,11 @@ int page_data_write(struct report *report, int64_t against_id, FILE *out)
 	write_rows(&page, "pressure", pressure_sql, PRESSURE_ROWS_MOST);
 	write_rows(&page, "statistics", statistic_sql, STATISTIC_ROWS_MOST);
 	write_loss_texts(&page);
+	result = write_latencies(&page);
+	if (result < 0) {
+		profile_fail(report->database, result);
+		return result;
+	}
 	write_tree(out, &page.tree);
 	fputs(",\n\"samples\": ", out);
 	write_samples(out, &page.parts[0]);

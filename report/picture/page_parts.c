@@ -14,5 +14,6 @@ __asm__(".pushsection .rodata\n" BEGIN("page_html") FILE_OF("page.html") END("pa
 	BEGIN("page_css") FILE_OF("page.css") END("page_css")                             /**/
 	BEGIN("page_js") ".ascii \"(() => {\\n'use strict';\\n\"\n"                       /**/
 	FILE_OF("format.js") FILE_OF("samples.js") FILE_OF("selection.js") FILE_OF("timeline.js")
-		FILE_OF("flame.js") FILE_OF("tables.js") FILE_OF("answer.js") FILE_OF("main.js") /**/
+		FILE_OF("flame.js") FILE_OF("tables.js") FILE_OF("latency.js") FILE_OF("answer.js")
+			FILE_OF("main.js") /**/
 	".ascii \"})();\\n\"\n" END("page_js") ".popsection\n");

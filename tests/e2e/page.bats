@@ -181,6 +181,28 @@ sums() {
 	done < "$WORK/expected"
 }
 
+@test "latencies have the percentiles of view latency_percentile, and histograms say where most of them is" {
+	report 1
+	browse latencies
+	[ "$output" = 'shown false' ]
+	copy_sql "INSERT INTO histogram_label VALUES(1, 'block', 'vda write db.service'), (2, 'lock', 'mutex ext4_file_write_iter');
+		INSERT INTO histogram_row VALUES(1, 1, 'before', 146, 990, 1300000000), (1, 1, 'before', 160, 15, 60000000),
+			(1, 1, 'during', 146, 300, 400000000), (1, 1, 'during', 192, 350, 24500000000), (1, 2, 'during', 150, 7, 30000000);
+		INSERT INTO latency_measured SELECT 1, column1, column2, began_at, ended_at, ended_at - began_at, column3, 0, 0, 0 FROM capture,
+			(VALUES('block', 'before', 1005), ('block', 'during', 650), ('lock', 'during', 7)) WHERE capture_id = 1"
+	report 1
+	browse latencies
+	copy_sql "SELECT label || '|' || count || '|' || p50_ns || '|' || p90_ns || '|' || p99_ns || '|' || ifnull((SELECT p99_ns FROM
+			latency_percentile b WHERE b.capture_id = 1 AND b.label = d.label AND b.span = 'before'), '–') || '|' || p999_ns || '|' || max_ns || '|'
+		FROM latency_percentile d WHERE capture_id = 1 AND span = 'during' ORDER BY metric" |
+		jq -rR 'def scaled: if . == "–" then . else tonumber / 1e6 | (if . < 10 then . * 100 | round / 100 elif . < 100 then . * 10 | round / 10 else round end | tostring) + " ms" end;
+			split("|") | [.[0], .[1], (.[2:8][] | scaled), ""] | join("|")' > "$WORK/expected"
+	[ "$(head -n 2 <<< "$output")" = "$(< "$WORK/expected")" ] || { cat "$WORK/expected"; false; }
+	[ "${lines[2]}" = 'during: most in 67.1 ms to 134 ms; before: most in 1.05 ms to 2.1 ms' ]
+	[[ ${lines[3]} == *'; before: nothing' ]]
+	[ "${lines[4]}" = 'shown true' ]
+}
+
 @test "a search says the share of what it finds, each sample once" {
 	local share
 	report 1
@@ -277,7 +299,7 @@ make_hostile() {
 			(7, '\u003cscript\u003e'), (8, '<!--<script>'), (9, '\${alert(1)}'), (10, '__proto__'), (11, 'constructor')"
 	for column in frame_row.function frame_row.file module.path process.comm process.cgroup process.unit process.exe thread.thread capture.rule \
 		capture.verdict capture.victim capture.cgroup rule.rule rule.source run.hostname run.kernel statistic.name statistic.scope machine_time.part \
-		pressure.scope loss.reason; do
+		pressure.scope loss.reason histogram_label.label; do
 		table=${column%.*}
 		case $table in
 			machine_time | loss) row=capture_id ;; # they have no row ids
@@ -290,6 +312,8 @@ make_hostile() {
 
 @test "hostile names are text: no element, no script, no dialog" {
 	local own capture
+	copy_sql "INSERT INTO histogram_label SELECT value, 'block', value FROM json_each('[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]');
+		INSERT INTO histogram_row SELECT 1, label_id, 'during', 99, 3, 33000 FROM histogram_label"
 	report 1 --against 2
 	browse elements
 	own=${lines[0]}

@@ -140,6 +140,14 @@ const TESTS = {
 		(await rows(page, '#functions')).forEach((row) => console.log(row));
 	},
 
+	// What the tables of latencies have, and what each histogram says; whether its part is shown.
+	async latencies(page) {
+		(await rows(page, '#latencies')).forEach((row) => console.log(row));
+		(await page.$$eval('#latencies .histogram', (all) => all.map((one) => one.getAttribute('aria-label'))))
+			.forEach((said) => console.log(said.replace(/\u00a0/g, ' ')));
+		console.log(`shown ${await page.isVisible('#latencies-card')}`);
+	},
+
 	// What the lanes of the timeline say of their darkest step: "NAME: ≤ 3.2 threads".
 	async lanes(page) {
 		await page.evaluate(() => {

@@ -131,6 +131,7 @@ function main() {
 	fillChoices(selection);
 	chooseFirst(selection);
 	drawAnswer(data);
+	drawLatencies(data);
 	drawMachine(data);
 	drawStatic(data);
 	drawLedger(data);

@@ -293,6 +293,9 @@ const PLAIN = [
 	{ key: 'bytes', title: 'Bytes read and written', columns: [['By', 'part'], ['Read', 'read_bytes', bytes], ['Written', 'write_bytes', bytes]] },
 	{ key: 'cgroup_bytes', title: 'What block devices did for cgroups', columns: [['Unit or cgroup', 'place'], ['Read', 'device_read_bytes', bytes], ['Written', 'device_written_bytes', bytes]] },
 	{ key: 'growth', title: 'Who grew', columns: [['Program', 'program'], ['Unit or cgroup', 'place'], ['Before', 'rss_before_bytes', bytes], ['After', 'rss_bytes', bytes], ['Growth', 'grown_bytes', bytes]] },
+	{ key: 'growth_stacks', title: 'Which functions made memory grow', note: 'Of targets, beyond the highest that their memory ever was.', columns: [
+		['Function', 'function'], ['Grew by', 'bytes', bytes], ['Share', 'percent', (value) => `${value} %`], ['Program', 'program'], ['Unit or cgroup', 'unit'],
+		['Processes', 'processes', count], ['Called', 'place']] },
 	{ key: 'reclaim', title: 'Who reclaimed memory', columns: [['Program', 'program'], ['Unit or cgroup', 'place'], ['Reclaims', 'reclaims', count], ['Time', 'reclaim_ns', duration], ['CPU time', 'cpu_ns', duration]] },
 	{ key: 'cgroups', title: 'Memory of cgroups', columns: [
 		['Unit or cgroup', 'place'], ['Processes’', 'anon_bytes', bytes], ['Before', 'anon_before_bytes', bytes], ['Page cache', 'file_bytes', bytes], ['Before', 'file_before_bytes', bytes],
