@@ -406,7 +406,7 @@ static void check_growth(struct check *check)
 		"WHERE n.class IS NULL");
 }
 
-/* Each row with values belongs to a metric that was measured in that span, and no more events were lost than there were. */
+/* Each row has events of a metric that was measured in its span, and no more events were lost than there were. */
 static void check_latencies(struct check *check)
 {
 	_cleanup_query_ struct query rows = query_begin(
@@ -424,7 +424,7 @@ static void check_latencies(struct check *check)
 	while (query_next(&rows))
 		note(check,
 		     "histogram_row of capture %" PRId64
-		     ": %s %s has a row without values, or was not measured",
+		     ": %s %s has a row without events, or was not measured",
 		     query_number(&rows, "capture_id"), query_text(&rows, "metric"),
 		     query_text(&rows, "span"));
 	while (query_next(&measured))

@@ -221,7 +221,8 @@ int stack_transfer_capture(struct stack_transfer *transfer, int64_t capture_id)
 		    "UNION SELECT stack_id FROM given.thread_state WHERE capture_id = ?1 AND stack_id "
 		    "IS NOT NULL UNION SELECT stack_id FROM given.wake_row WHERE capture_id = ?1 "
 		    "UNION SELECT waker_stack_id FROM given.wake_row WHERE capture_id = ?1 AND waker_stack_id "
-		    "IS NOT NULL UNION SELECT stack_id FROM given.growth_row WHERE capture_id = ?1) WHERE stack_id NOT IN (SELECT was FROM stack_node_map) ORDER BY 1"),
+		    "IS NOT NULL UNION SELECT stack_id FROM given.growth_row WHERE capture_id = ?1) "
+		    "WHERE stack_id NOT IN (SELECT was FROM stack_node_map) ORDER BY 1"),
 	    step = SQLITE_DONE;
 
 	if (result < 0)

@@ -116,10 +116,6 @@ static void print_head(const struct report *report)
 static int print_latencies(const struct report *report, const struct latency_choice *choice,
 			   const struct latencies *latencies)
 {
-	bool has_chosen = false;
-
-	for (uint32_t i = 0; i < latencies->metrics_count && !has_chosen; i++)
-		has_chosen = latency_choice_has(choice, &latencies->metrics[i]);
 	if (report->database->failed)
 		return 0;
 	if (!latencies->metrics_count) {
@@ -127,8 +123,6 @@ static int print_latencies(const struct report *report, const struct latency_cho
 		return 0;
 	}
 	print_head(report);
-	if (!has_chosen)
-		fprintf(report->out, "\n%s: not measured in this capture\n", choice->metrics);
 	return latency_print(&report->layout, report->database, choice, choice->metrics || choice->label,
 			     latencies);
 }

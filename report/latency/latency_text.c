@@ -239,14 +239,16 @@ static void print_bars(const struct layout *layout, bool is_bytes, enum latency_
 
 static int print_metric(const struct layout *layout, struct database *database,
 			const struct latency_choice *choice, bool all_bars,
-			const struct latency_metric *metric)
+			const struct latency_metric *metric, bool *has_printed)
 {
 	_cleanup_chosen_labels_ struct chosen_labels chosen = { 0 };
 	char name[FORMAT_BYTES];
 	int result = latency_choose_labels(choice, metric, &chosen);
 
-	if (result < 0)
+	/* whoever asks for a label wants no metric without it */
+	if (result < 0 || (choice->label && !chosen.count))
 		return result;
+	*has_printed = true;
 	escape_terminal(metric->metric, name, sizeof(name));
 	fputc('\n', layout->out);
 	layout_put(layout, LAYOUT_STRONG, format_cut(name, (size_t)layout->columns, sizeof(name)));
@@ -266,10 +268,14 @@ static int print_metric(const struct layout *layout, struct database *database,
 int latency_print(const struct layout *layout, struct database *database, const struct latency_choice *choice,
 		  bool all_bars, const struct latencies *latencies)
 {
+	bool has_printed = false;
 	int result = 0;
 
 	for (uint32_t i = 0; i < latencies->metrics_count && !result; i++)
 		if (latency_choice_has(choice, &latencies->metrics[i]))
-			result = print_metric(layout, database, choice, all_bars, &latencies->metrics[i]);
+			result = print_metric(layout, database, choice, all_bars, &latencies->metrics[i],
+					      &has_printed);
+	if (!result && !has_printed)
+		fputs("\nnothing that was asked for was measured in this capture\n", layout->out);
 	return result;
 }

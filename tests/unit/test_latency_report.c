@@ -186,7 +186,8 @@ START_TEST(bars_are_of_what_was_chosen)
 {
 	_cleanup_command_ran_ struct command_ran ran = run("latency 7 --metric runqueue,lock"),
 						 labels = run("latency 7 --label nginx*"),
-						 none = run("latency 7 --metric fork");
+						 none = run("latency 7 --metric fork"),
+						 no_label = run("latency 7 --label web");
 
 	assert_has(ran.out, "\n  nginx.service\n");
 	assert_has(ran.out, "\n  other\n");
@@ -196,7 +197,9 @@ START_TEST(bars_are_of_what_was_chosen)
 	assert_has_not(ran.out, "block");
 	assert_has(labels.out, "\n  nginx.service\n");
 	assert_has_not(labels.out, "other");
-	assert_has(none.out, "\nfork: not measured in this capture\n");
+	assert_has_not(labels.out, "block");
+	assert_has(none.out, "\nnothing that was asked for was measured in this capture\n");
+	assert_has(no_label.out, "\nnothing that was asked for was measured in this capture\n");
 }
 END_TEST
 
