@@ -125,6 +125,7 @@ static __always_inline struct block_request *begin(struct block_request *known, 
 	if (!begun)
 		return NULL;
 	begun->issued_ns = 0;
+	begun->bytes = 0;
 	begun->was_requeued = 0;
 	begun->owner = owner_of(request);
 	begun->device = device_of(request);
@@ -162,7 +163,9 @@ int BPF_PROG(block_issued, struct request *request)
 		known = begin(known, request, key, now_ns);
 	if (!known)
 		return 0;
-	known->bytes = request->__data_len;
+	/* what a part of it moves before it is issued again, counts */
+	if (known->bytes < request->__data_len)
+		known->bytes = request->__data_len;
 	known->issued_ns = now_ns;
 	return 0;
 }
@@ -202,8 +205,8 @@ static __always_inline void put(const struct block_request *ended, __u32 metric,
 }
 
 /*
- * The end of a request, or of a part of it. A write that flushes the device's cache ends twice, the second time without a bio
- * (block/blk-flush.c).
+ * The end of a request, or of a part of it. A write that has the device's cache flushed ends again, with 0 bytes, when that is done,
+ * and one without data ends so without a begin: the flush is a request of its own (block/blk-flush.c).
  */
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(block_completed, struct request *request, unsigned char error, unsigned int bytes)
@@ -217,7 +220,7 @@ int BPF_PROG(block_completed, struct request *request, unsigned char error, unsi
 	now_ns = bpf_ktime_get_ns();
 	known = pair_find(&block_requests, key_of(request));
 	if (!known) {
-		if (request->bio)
+		if (bytes)
 			count_lost(request->start_time_ns);
 		return 0;
 	}

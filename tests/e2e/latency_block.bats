@@ -1,0 +1,196 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Latencies of requests to block devices, of a loop device on which a known number of reads is made: the kernel's table counts
+# each request once, and says of a slow device how slow it is, as the program that reads and biolatency do.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup latency_block
+	cgroup_make
+	THROTTLE=
+	cat > "$WORK/reader.py" <<- 'END'
+		# reader.py DEVICE COUNT FILE: reads so many blocks of 4 KiB, each another one, and writes how long each took, in ns.
+		# It has a real-time priority: its waits for a CPU are not the device's.
+		import mmap, os, sys, time
+		os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+		device = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+		block, took = mmap.mmap(-1, 4096), []
+		for number in range(int(sys.argv[2])):
+		    began = time.monotonic_ns()
+		    os.preadv(device, [block], 4096 * number)
+		    took.append(time.monotonic_ns() - began)
+		with open(sys.argv[3], "w") as file:
+		    file.writelines("%d\n" % ns for ns in sorted(took))
+	END
+	dd if=/dev/urandom of="$WORK/image" bs=1M count=16 status=none
+	sync "$WORK/image"
+	DISK=$(losetup --find --show "$WORK/image") || skip 'no loop device'
+	STAT=/sys/block/${DISK#/dev/}/stat
+	OBJECT=$(awk -F: '{ print $1 * 1048576 + $2 }' "/sys/block/${DISK#/dev/}/dev")
+}
+
+teardown() {
+	losetup --associated "$WORK/image" --noheadings --output NAME 2> /dev/null | xargs -r losetup --detach
+	bourdon_teardown
+	if [[ -n $THROTTLE ]]; then
+		await 60 remove_cgroups "$THROTTLE"
+	fi
+}
+
+# measured COMMAND...: has the group measured while the command runs in the test's cgroup, and its lines of the device in
+# $WORK/rows; $WORK/requests has what the kernel counted for the device meanwhile: reads, writes and others
+measured() {
+	local status=0
+	"$TOOLS/latency_dump" "$PIN_DIR" block -- bash -c 'echo $$ > "$1/cgroup.procs"; awk "{ print -\$1, -\$5, -\$12 - \$16 }" "$2" > "$3"
+		"${@:4}"; STATUS=$?; awk "{ print \$1, \$5, \$12 + \$16 }" "$2" >> "$3"; exit $STATUS' \
+		bash "$CGROUP2/$CGROUP" "$STAT" "$WORK/stat" "$@" > "$WORK/dump" || status=$?
+	awk -v object="$OBJECT" '$1 != "tally" && $3 == object' "$WORK/dump" > "$WORK/rows"
+	awk '{ for (i = 1; i <= 3; i++) sum[i] += $i } END { print sum[1], sum[2], sum[3] }' "$WORK/stat" > "$WORK/requests"
+	awk '{ $4 = $5 = ""; count[$1 " " $2] += $8 } END { for (kind in count) print kind, count[kind] }' "$WORK/rows"
+	grep '^tally block ' "$WORK/dump"
+	return "$status"
+}
+
+# of METRIC DETAIL [OWNER]: count and sum of its rows
+of() {
+	awk -v metric="$1" -v detail="$2" -v owner="${3-}" \
+		'$1 == metric && $2 == detail && (owner == "" || $4 == owner) { count += $8; sum += $9 } END { printf "%.0f %.0f\n", count, sum }' "$WORK/rows"
+}
+
+# bucket METRIC PERCENT: the bounds of the bucket in which this percentile of the reads is
+bucket() {
+	awk -v metric="$1" -v percent="$2" '$1 == metric && $2 == 0 { at[$5] += $8; least[$5] = $6; most[$5] = $7; all += $8 }
+		END { for (i = 0; i < 400; i++) { seen += at[i]; if (at[i] && seen >= all * percent / 100) { printf "%.0f %.0f\n", least[i], most[i]; exit } } }' "$WORK/rows"
+}
+
+# all_but_lost NUMBER ALL: whether the number is all but those whose end no program saw: on some machines none runs in interrupts of
+# certain processes. A device that reads the image by itself ends requests in such interrupts
+all_but_lost() {
+	local lost
+	lost=$(awk '$1 == "tally" && $2 == "block" { print $5 }' "$WORK/dump")
+	echo "$1 of $2, $lost lost on all devices"
+	(($1 <= $2 && $1 + lost >= $2 && $1 * 2 > $2))
+}
+
+# own_id: the id of the test's cgroup
+own_id() {
+	stat -c %i "$CGROUP2/$CGROUP"
+}
+
+# is_beside METRIC PERCENT: whether the reader's percentile is in that bucket, or in the next one
+is_beside() {
+	local least most
+	read -r least most <<< "$(bucket "$1" "$2")"
+	awk -v percent="$2" -v least="$least" -v most="$most" '{ took[NR] = $1 } END { n = int(NR * percent / 100 + 0.999)
+		printf "%s %%: reader %.0f ns, bucket %.0f to %.0f\n", percent, took[n], least, most
+		exit !(took[n] >= least * 0.875 && took[n] < most * 1.125) }' "$WORK/took"
+}
+
+@test "each request is counted once, with its size, whoever merges, splits or gives it back" {
+	load
+	measured bash -c 'dd if="$1" of=/dev/null bs=4k count=2000 iflag=direct && dd if=/dev/zero of="$1" bs=64k count=100 oflag=direct' bash "$DISK"
+	[ "$(< "$WORK/requests")" = '2000 100 0' ]
+	for metric in block block.queue block.service; do
+		[ "$(of "$metric" 0 | cut -d ' ' -f 1)" -eq 2000 ]
+		[ "$(of "$metric" 1 | cut -d ' ' -f 1)" -eq 100 ]
+	done
+	[ "$(of block.size 0)" = "2000 $((2000 * 4096))" ]
+	[ "$(of block.size 1)" = "100 $((100 * 65536))" ]
+	# whole = queue + service, of each request
+	[ "$(of block 0 | cut -d ' ' -f 2)" -eq $(($(of block.queue 0 | cut -d ' ' -f 2) + $(of block.service 0 | cut -d ' ' -f 2))) ]
+	# with a scheduler requests wait in a queue, and are merged
+	if grep -q mq-deadline "/sys/block/${DISK#/dev/}/queue/scheduler"; then
+		echo mq-deadline > "/sys/block/${DISK#/dev/}/queue/scheduler"
+		measured bash -c 'for i in 1 2 3 4; do dd if=/dev/zero of="$1" bs=4k count=500 seek=$((i * 500)) conv=fsync & done; wait' bash "$DISK"
+		cat "$WORK/requests"
+		# the kernel counts each of the four fsync(2) as a write of nothing, too
+		[ "$(of block 1 | cut -d ' ' -f 1)" -eq $(($(cut -d ' ' -f 2 "$WORK/requests") - 4)) ]
+		[ "$(of block 2 | cut -d ' ' -f 1)" -gt 0 ]
+		[ "$(of block.size 1 | cut -d ' ' -f 2)" -ge $((2000 * 4096)) ]
+		[ "$(of block.queue 1 | cut -d ' ' -f 2)" -gt 0 ]
+	fi
+	# without the group nothing is measured
+	"$TOOLS/latency_dump" "$PIN_DIR" exec -- dd if="$DISK" of=/dev/null bs=4k count=10 iflag=direct > "$WORK/dump"
+	! grep '^block' "$WORK/dump" || false
+}
+
+@test "a request that fails is told apart; one that ends in parts counts once" {
+	load
+	# the device is longer than its file from here on
+	truncate -s $((1048576 + 32768)) "$WORK/image"
+	! measured dd if="$DISK" of=/dev/null bs=64k count=32 iflag=direct || false
+	# 16 whole ones, and one of which half was there
+	[ "$(of block.size 0)" = "16 1048576" ]
+	[ "$(of block.size 128)" = "1 65536" ]
+	[ "$(awk '$1 == "tally" && $2 == "block" { print $4, $6 }' "$WORK/dump")" = '0 0' ]
+}
+
+@test "requests are of the cgroup that asks, and of nobody where root's policy denies it" {
+	local policy
+	load
+	measured dd if="$DISK" of=/dev/null bs=4k count=100 iflag=direct
+	[ "$(of block 0 "$(own_id)")" != '0 0' ]
+	[ "$(of block 0 "$(own_id)" | cut -d ' ' -f 1)" -eq 100 ]
+	for policy in 'bystanders = no' "deny_uids = $(id -u "$TEST_USER")" 'deny_comms = dd'; do
+		printf '%s\n' '[policy]' "$policy" > "$WORK/denied.conf"
+		"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
+		load --policy "$WORK/denied.conf"
+		# it opens the device as root
+		measured setpriv --reuid "$TEST_USER" --clear-groups dd of=/dev/null bs=4k count=100 iflag=direct < "$DISK"
+		[ "$(of block 0 0 | cut -d ' ' -f 1)" -eq 100 ]
+		[ "$(of block 0 | cut -d ' ' -f 1)" -eq 100 ]
+	done
+}
+
+# throttle NUMBER: at most so many reads a second of the disk that has the image, for the reader: in cgroup2, or in version 1
+throttle() {
+	local device
+	device=$(findmnt -n -o MAJ:MIN -T "$WORK/image" | tr -d ' ')
+	[ -e "/sys/dev/block/$device" ] || skip 'the directory of the tests is on no disk'
+	[ ! -e "/sys/dev/block/$device/partition" ] || device=$(< "/sys/dev/block/$device/../dev")
+	if [ -e "$CGROUP2/$CGROUP/io.max" ]; then
+		echo "$device riops=$1" > "$CGROUP2/$CGROUP/io.max"
+	else
+		THROTTLE=$(findmnt -n -o TARGET -t cgroup -O blkio | head -n 1)/$CGROUP
+		mkdir "$THROTTLE" || { THROTTLE=; skip 'no cgroup limits I/O here'; }
+		echo "$device $1" > "$THROTTLE/blkio.throttle.read_iops_device"
+	fi
+}
+
+@test "a slow device is found: its percentiles are those of the program that reads it, and biolatency's" {
+	local biolatency seen
+	load
+	losetup --direct-io=on "$DISK" # else it reads from the page cache
+	throttle 10 # the kernel lets one pass in each tenth of a second
+	if [ -x /usr/sbin/biolatency ]; then
+		stdbuf -oL /usr/sbin/biolatency -d "${DISK#/dev/}" > "$WORK/biolatency" 2>&1 3>&- &
+		biolatency=$!
+		CHILDREN+=("$biolatency")
+		await 10 grep -q Tracing "$WORK/biolatency"
+		cat "$WORK/biolatency"
+	fi
+	# shellcheck disable=SC2016 # of the inner shell
+	measured bash -c '[ -z "$1" ] || echo $$ > "$1/cgroup.procs"; shift; exec "$@"' bash "$THROTTLE" \
+		python3 "$WORK/reader.py" "$DISK" 50 "$WORK/took"
+	seen=$(of block 0 | cut -d ' ' -f 1)
+	all_but_lost "$seen" 50
+	is_beside block 50
+	is_beside block 90
+	is_beside block 99
+	# of which the device took nearly all
+	[ "$(bucket block.service 50 | cut -d ' ' -f 2)" -gt 50000000 ]
+	[ "$(bucket block.queue 99 | cut -d ' ' -f 1)" -lt 10000000 ]
+	[ -n "${biolatency-}" ] || return 0
+
+	kill -INT "$biolatency"
+	wait "$biolatency" || true
+	cat "$WORK/biolatency"
+	# its buckets are octaves of us: "16384 -> 32767 : COUNT"
+	awk '$2 == "->" { sum += $5; if ($5 > most) { most = $5; least_us = $1; most_us = $3 } } END { print sum, least_us * 1000, (most_us + 1) * 1000 }' \
+		"$WORK/biolatency" > "$WORK/mode"
+	all_but_lost "$(cut -d ' ' -f 1 "$WORK/mode")" 50
+	awk -v mode="$(< "$WORK/mode")" -v seen="$seen" 'BEGIN { split(mode, octave) } $1 == "block" && $2 == 0 && $6 >= octave[2] && $6 < octave[3] { inside += $8 }
+		END { print inside " of " seen " are in the fullest octave of biolatency"; exit !(inside >= seen / 2) }' "$WORK/rows"
+}
