@@ -32,6 +32,7 @@ setup() {
 }
 
 teardown() {
+	[[ -z ${SCHEDULER-} ]] || echo none > "$SCHEDULER"
 	losetup --associated "$WORK/image" --noheadings --output NAME 2> /dev/null | xargs -r losetup --detach
 	bourdon_teardown
 	if [[ -n $THROTTLE ]]; then
@@ -101,8 +102,9 @@ is_beside() {
 	# whole = queue + service, of each request
 	[ "$(of block 0 | cut -d ' ' -f 2)" -eq $(($(of block.queue 0 | cut -d ' ' -f 2) + $(of block.service 0 | cut -d ' ' -f 2))) ]
 	# with a scheduler requests wait in a queue, and are merged
-	if grep -q mq-deadline "/sys/block/${DISK#/dev/}/queue/scheduler"; then
-		echo mq-deadline > "/sys/block/${DISK#/dev/}/queue/scheduler"
+	if grep -q '\[none\] mq-deadline' "/sys/block/${DISK#/dev/}/queue/scheduler"; then
+		SCHEDULER=/sys/block/${DISK#/dev/}/queue/scheduler
+		echo mq-deadline > "$SCHEDULER"
 		measured bash -c 'for i in 1 2 3 4; do dd if=/dev/zero of="$1" bs=4k count=500 seek=$((i * 500)) conv=fsync & done; wait' bash "$DISK"
 		cat "$WORK/requests"
 		# the kernel counts each of the four fsync(2) as a write of nothing, too
@@ -186,7 +188,6 @@ throttle() {
 
 	kill -INT "$biolatency"
 	wait "$biolatency" || true
-	cat "$WORK/biolatency"
 	# its buckets are octaves of us: "16384 -> 32767 : COUNT"
 	awk '$2 == "->" { sum += $5; if ($5 > most) { most = $5; least_us = $1; most_us = $3 } } END { print sum, least_us * 1000, (most_us + 1) * 1000 }' \
 		"$WORK/biolatency" > "$WORK/mode"
