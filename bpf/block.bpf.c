@@ -9,6 +9,7 @@
  * What waits before there is a request is not seen here: a bio for its cgroup's I/O limit, or for a free tag.
  */
 #include "bpf/account_parts.h"
+#include "bpf/in_flight.h"
 #include "bpf/pairs.h"
 #include "bpf/target.h"
 
@@ -16,13 +17,15 @@
 #define DEVICE_MINOR_BITS 20U
 
 struct block_request {
-	struct pair pair;  /* its key is the request, since when it waits or is served */
-	__u64 issued_ns;   /* when the driver got it last; 0: it does not have it */
-	__u64 owner;       /* id of a cgroup; 0: not told */
+	struct pair pair;       /* its key is the request, since when it waits or is served */
+	__u64 issued_ns;        /* when the driver got it last; 0: it does not have it */
+	struct blame_key party; /* who asked; `victim`: of a target's thread, which may wait for it, else 0 */
 	__u32 device;
 	__u32 bytes;
-	__u32 operation;
-	__u32 was_requeued; /* the kernel may put it into a queue again */
+	__u32 place; /* of in_flight_enter(), while the driver has it */
+	__u8 operation;
+	__u8 was_requeued; /* the kernel may put it into a queue again */
+	__u16 reserved;
 };
 
 struct {
@@ -48,12 +51,6 @@ static __always_inline bool is_measured(void)
 	return false;
 }
 
-static __always_inline void count_lost(__u64 since_ns)
-{
-	if (since_ns >= measured_since_ns)
-		histogram_count_unpaired(METRIC_BLOCK);
-}
-
 /* The verifier lets a program compute with a pointer of the kernel only what the difference to another pointer is. */
 static __always_inline __u64 key_of(const struct request *request)
 {
@@ -63,7 +60,7 @@ static __always_inline __u64 key_of(const struct request *request)
 	return key;
 }
 
-/* ---- owners ---- */
+/* ---- who asks ---- */
 
 /*
  * The cgroup that pays for the request's first bio. Kernel threads write what others have made dirty, and go on with what these
@@ -80,25 +77,40 @@ static __always_inline struct cgroup *paying_cgroup(struct request *request, str
 }
 
 /*
- * The cgroup that the request is of, or 0 if root's policy does not let it be named. A cgroup pays for those below it that do
- * not have the I/O controller: then the thread that asks has the nearer one. Of other cgroups only those are named that were told,
- * because a process was there that may be named.
+ * Names who asks for the request, if root's policy lets them be named. A cgroup pays for those below it that do not have the I/O
+ * controller: then the thread that asks has the nearer one. Of other cgroups only those are named that were told, because a process
+ * was there that may be named.
  */
-static __always_inline __u64 owner_of(struct request *request)
+static __always_inline void name_party(struct request *request, struct blame_key *party)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct cgroup *cgroup = paying_cgroup(request, task);
 	bool is_kernel = task->flags & PF_KTHREAD;
-	struct blame_key party = {};
-	__u64 id;
+	__u64 id = cgroup ? cgroup->kn->id : 0;
 
-	if (!cgroup && is_kernel)
+	if (!id || (!is_kernel && bpf_get_current_ancestor_cgroup_id(cgroup->level) == id)) {
+		account_name(party);
+		return;
+	}
+	if (!bpf_map_lookup_elem(&cgroups_told, &id)) {
+		party->by = BLAME_DENIED;
+		return;
+	}
+	party->by = BLAME_PROCESS;
+	party->cgroup_id = id;
+}
+
+/* The victim of the current thread, which may wait for what it asks for; or 0. */
+static __always_inline __u32 victim_now(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct target *target;
+	__u32 tgid = task->tgid;
+
+	if (!may_be_target(task))
 		return 0;
-	id = cgroup ? cgroup->kn->id : 0;
-	if (is_kernel || (cgroup && bpf_get_current_ancestor_cgroup_id(cgroup->level) != id))
-		return bpf_map_lookup_elem(&cgroups_told, &id) ? id : 0;
-	account_name(&party);
-	return party.cgroup_id;
+	target = bpf_map_lookup_elem(&targets, &tgid);
+	return target ? target->victim : 0;
 }
 
 static __always_inline __u32 device_of(struct request *request)
@@ -110,26 +122,45 @@ static __always_inline __u32 device_of(struct request *request)
 
 /* ---- requests ---- */
 
+static __always_inline void leave_device(struct block_request *request)
+{
+	request->issued_ns = 0;
+	if (request->place)
+		in_flight_leave(request->place);
+	request->place = 0;
+}
+
+/* What began before is counted no longer (bpf/in_flight.h), and may not be what ends. */
+static __always_inline bool is_of_before(const struct block_request *request)
+{
+	return request->pair.since_ns < measured_since_ns;
+}
+
 /* NULL: there is no room, which its end counts. */
 static __always_inline struct block_request *begin(struct block_request *known, struct request *request,
 						   __u64 key, __u64 now_ns)
 {
 	struct block_request *begun = known;
+	struct blame_key party = {};
 
-	if (known) {
-		count_lost(known->pair.since_ns);
-		known->pair.since_ns = now_ns;
-	} else {
+	if (!known) {
 		begun = pair_make(&block_requests, key, now_ns, METRIC_BLOCK);
+	} else if (!is_of_before(known)) {
+		histogram_count_unpaired(METRIC_BLOCK);
+		leave_device(known);
 	}
 	if (!begun)
 		return NULL;
+	name_party(request, &party);
+	party.victim = victim_now();
+	begun->pair.since_ns = now_ns;
 	begun->issued_ns = 0;
-	begun->bytes = 0;
-	begun->was_requeued = 0;
-	begun->owner = owner_of(request);
+	begun->party = party;
 	begun->device = device_of(request);
+	begun->bytes = 0;
+	begun->place = 0;
 	begun->operation = request->cmd_flags & REQUEST_OPERATION;
+	begun->was_requeued = 0;
 	return begun;
 }
 
@@ -143,7 +174,7 @@ int BPF_PROG(block_inserted, struct request *request)
 		return 0;
 	key = key_of(request);
 	known = pair_find(&block_requests, key);
-	if (!known || !known->was_requeued || known->issued_ns)
+	if (!known || !known->was_requeued || known->issued_ns || is_of_before(known))
 		begin(known, request, key, bpf_ktime_get_ns());
 	return 0;
 }
@@ -159,7 +190,7 @@ int BPF_PROG(block_issued, struct request *request)
 	key = key_of(request);
 	now_ns = bpf_ktime_get_ns();
 	known = pair_find(&block_requests, key);
-	if (!known || known->issued_ns || known->pair.since_ns < measured_since_ns)
+	if (!known || known->issued_ns || is_of_before(known))
 		known = begin(known, request, key, now_ns);
 	if (!known)
 		return 0;
@@ -167,6 +198,9 @@ int BPF_PROG(block_issued, struct request *request)
 	if (known->bytes < request->__data_len)
 		known->bytes = request->__data_len;
 	known->issued_ns = now_ns;
+	if (known->party.victim && now_ns > known->pair.since_ns)
+		in_flight_charge(known->device, known->party.victim, now_ns - known->pair.since_ns, now_ns);
+	known->place = in_flight_enter(&known->party, known->device, measured_since_ns);
 	return 0;
 }
 
@@ -178,9 +212,9 @@ int BPF_PROG(block_requeued, struct request *request)
 	if (!is_measured())
 		return 0;
 	known = pair_find(&block_requests, key_of(request));
-	if (!known)
+	if (!known || is_of_before(known))
 		return 0;
-	known->issued_ns = 0;
+	leave_device(known);
 	known->was_requeued = 1;
 	return 0;
 }
@@ -201,7 +235,7 @@ int BPF_PROG(block_merged, struct request *request)
 
 static __always_inline void put(const struct block_request *ended, __u32 metric, __u32 detail, __u64 value)
 {
-	histogram_put(metric, detail, ended->device, ended->owner, value);
+	histogram_put(metric, detail, ended->device, ended->party.cgroup_id, value);
 }
 
 /*
@@ -220,14 +254,21 @@ int BPF_PROG(block_completed, struct request *request, unsigned char error, unsi
 	now_ns = bpf_ktime_get_ns();
 	known = pair_find(&block_requests, key_of(request));
 	if (!known) {
-		if (bytes)
-			count_lost(request->start_time_ns);
+		if (bytes && request->start_time_ns >= measured_since_ns)
+			histogram_count_unpaired(METRIC_BLOCK);
 		return 0;
 	}
+	if (is_of_before(known)) {
+		pair_free(known);
+		return 0;
+	}
+	if (known->party.victim && known->issued_ns)
+		in_flight_charge(known->device, known->party.victim, now_ns - known->issued_ns, now_ns);
 	ended = *known;
+	leave_device(known);
 	pair_free(known);
-	if (!ended.issued_ns || ended.pair.since_ns < measured_since_ns) {
-		count_lost(ended.pair.since_ns);
+	if (!ended.issued_ns) {
+		histogram_count_unpaired(METRIC_BLOCK);
 		return 0;
 	}
 	detail = (ended.operation & BLOCK_OPERATION) | (error ? BLOCK_FAILED : 0);

@@ -171,7 +171,6 @@ throttle() {
 		biolatency=$!
 		CHILDREN+=("$biolatency")
 		await 10 grep -q Tracing "$WORK/biolatency"
-		cat "$WORK/biolatency"
 	fi
 	# shellcheck disable=SC2016 # of the inner shell
 	measured bash -c '[ -z "$1" ] || echo $$ > "$1/cgroup.procs"; shift; exec "$@"' bash "$THROTTLE" \
