@@ -7,6 +7,7 @@
 #include "common/base/numbers.h"
 #include "common/base/optional_text.h"
 #include "common/verdict/disk.h"
+#include "consumer/capture/blame_kept.h"
 
 #include <string.h>
 
@@ -14,7 +15,6 @@
 static const char denied[] = "denied", unseen[] = "unseen", not_recorded[] = "not recorded",
 		  not_ended[] = "not ended";
 
-#define PARTS_A_THOUSAND 1000U
 #define MILLISECOND_NS (CLOCK_SECOND_NS / 1000)
 
 static const struct usage_group *find_group(const struct usage_groups *groups, enum blame_role role,
@@ -136,10 +136,22 @@ static uint64_t grown_bytes(const struct usage_group *group)
 	return group->sums.grown_bytes;
 }
 
+static struct account_place place_of_group(const struct usage_group *group)
+{
+	return (struct account_place){ group->cgroup, *group->unit ? group->unit : NULL };
+}
+
+static bool is_in_place(const struct usage_group *group, const struct account_place *place)
+{
+	const struct account_place of_group = place_of_group(group);
+
+	return !place || is_same_place(&of_group, place);
+}
+
 static struct blame_row row_of_group(const struct blame_rows *rows, const struct usage_group *group,
 				     uint32_t victim, uint8_t wait)
 {
-	const struct account_place place = { group->cgroup, *group->unit ? group->unit : NULL };
+	const struct account_place place = place_of_group(group);
 	struct blame_row row = { .victim = victim,
 				 .wait = wait,
 				 .role = group->role == USAGE_KERNEL ? ROLE_KERNEL : ROLE_OTHER,
@@ -164,11 +176,12 @@ static bool add_to_last(struct blame_rows *rows, uint32_t victim, uint8_t wait, 
 }
 
 /*
- * Divides a wait of the victim among the groups by their measures; `unknown` is the measure of those that are not known. What
- * cannot be divided is unknown.
+ * Divides a wait of the victim among the groups by their measures; `unknown` is the measure of those that are not known. Of groups
+ * elsewhere than in `place` it takes no account; NULL: of all. What cannot be divided is unknown.
  */
 static int divide(struct blame_rows *rows, uint32_t victim, uint8_t wait, uint64_t ns,
-		  uint64_t (*measure)(const struct usage_group *group), uint64_t unknown)
+		  uint64_t (*measure)(const struct usage_group *group), uint64_t unknown,
+		  const struct account_place *place)
 {
 	struct blame_row rest = { .victim = victim,
 				  .wait = wait,
@@ -179,10 +192,13 @@ static int divide(struct blame_rows *rows, uint32_t victim, uint8_t wait, uint64
 	double all = (double)unknown;
 
 	for (uint32_t i = 0; i < rows->groups.count; i++)
-		all += (double)measure(&rows->groups.groups[i]);
+		if (is_in_place(&rows->groups.groups[i], place))
+			all += (double)measure(&rows->groups.groups[i]);
 	for (uint32_t i = 0; i < rows->groups.count && all > 0; i++) {
 		struct blame_row row = row_of_group(rows, &rows->groups.groups[i], victim, wait);
 
+		if (!is_in_place(&rows->groups.groups[i], place))
+			continue;
 		row.ns = (uint64_t)((double)ns * (double)measure(&rows->groups.groups[i]) / all);
 		if (row.ns > rest.ns)
 			row.ns = rest.ns;
@@ -248,18 +264,84 @@ static struct verdict_disk busiest_disk(const struct kernel_stats *stats)
 	return disk;
 }
 
-/* A wait for I/O is the device's, if that is slow by itself; else of who moved bytes. */
-static int add_io(struct blame_rows *rows, const struct capture *capture, struct blame_row *row)
+/* ---- requests ---- */
+
+/* Where the requests of the victim took less than this part of its wait, it waited for something else: bytes tell more. */
+#define REQUESTS_LEAST_PART 10U
+
+/* Part of a wait for I/O, of a party that had requests in the device. A kernel thread writes what others of a cgroup have changed. */
+static int add_requester(struct blame_rows *rows, const struct account_party *party, uint32_t victim,
+			 uint64_t ns)
+{
+	struct blame_row row = row_of_party(rows, party, victim);
+	uint64_t bytes = 0;
+
+	row.ns = ns;
+	for (uint32_t i = 0; party->key.by == BLAME_PROCESS && !*party->key.comm && i < rows->groups.count;
+	     i++)
+		if (is_in_place(&rows->groups.groups[i], &party->place))
+			bytes += moved_bytes(&rows->groups.groups[i]);
+	if (bytes)
+		return divide(rows, victim, ACCOUNT_IO, ns, moved_bytes, 0, &party->place);
+	return add_row(rows, &row) ? 0 : -ENOMEM;
+}
+
+static bool is_requester(const struct account_party *party, const uint32_t *of_victim, uint32_t victim)
+{
+	return party->key.wait == ACCOUNT_IO && of_victim[party->key.victim] == victim;
+}
+
+/* Divides a wait for I/O among those whose requests were in the device meanwhile. 1, 0 if that is not known, or -ENOMEM. */
+static int divide_by_requests(struct blame_rows *rows, const struct accounts *accounts,
+			      const uint32_t *of_victim, const struct blame_row *row)
+{
+	uint64_t rest_ns = row->ns;
+	double all = 0;
+	int result = 0;
+
+	for (uint32_t i = 0; i < accounts->parties_count; i++)
+		if (is_requester(&accounts->parties[i], of_victim, row->victim))
+			all += (double)accounts->parties[i].ns;
+	if (all < (double)row->ns / REQUESTS_LEAST_PART)
+		return 0;
+	for (uint32_t i = 0; i < accounts->parties_count && !result; i++) {
+		const struct account_party *party = &accounts->parties[i];
+		uint64_t ns = (uint64_t)((double)row->ns * (double)party->ns / all);
+
+		if (!is_requester(party, of_victim, row->victim))
+			continue;
+		if (ns > rest_ns)
+			ns = rest_ns;
+		rest_ns -= ns;
+		if (ns)
+			result = add_requester(rows, party, row->victim, ns);
+	}
+	/* of each party a fraction of a ns */
+	add_to_last(rows, row->victim, row->wait, rest_ns);
+	return result < 0 ? result : 1;
+}
+
+/*
+ * A wait for I/O is the device's, if that is slow by itself; else of those whose requests it had; where these are not known, of those
+ * who moved bytes.
+ */
+static int add_io(struct blame_rows *rows, const struct capture *capture, const uint32_t *of_victim,
+		  struct blame_row *row)
 {
 	const struct verdict_disk disk = busiest_disk(&capture->kernel_stats);
+	int result;
 
-	if (!verdict_disk_is_slow(&disk, rows->victims[row->victim].ns[row->wait],
-				  capture->accounts.until_ns - capture->accounts.from_ns))
-		return divide(rows, row->victim, row->wait, row->ns, moved_bytes,
-			      unknown_bytes(&capture->usage));
-	row->role = ROLE_DEVICE;
-	row->where = disk.name;
-	return add_row(rows, row) ? 0 : -ENOMEM;
+	if (verdict_disk_is_slow(&disk, rows->victims[row->victim].ns[row->wait],
+				 capture->accounts.until_ns - capture->accounts.from_ns)) {
+		row->role = ROLE_DEVICE;
+		row->where = disk.name;
+		return add_row(rows, row) ? 0 : -ENOMEM;
+	}
+	result = divide_by_requests(rows, &capture->accounts, of_victim, row);
+	if (result)
+		return result < 0 ? result : 0;
+	return divide(rows, row->victim, row->wait, row->ns, moved_bytes, unknown_bytes(&capture->usage),
+		      NULL);
 }
 
 /* ---- the parts of a wait that the kernel's sums of parties do not have ---- */
@@ -284,8 +366,8 @@ static const struct blame_row *first_limit(const struct blame_rows *rows, uint32
 	return first;
 }
 
-static int add_remainder(struct blame_rows *rows, const struct capture *capture, uint32_t victim,
-			 uint8_t wait, uint64_t blamed_ns)
+static int add_remainder(struct blame_rows *rows, const struct capture *capture, const uint32_t *of_victim,
+			 uint32_t victim, uint8_t wait, uint64_t blamed_ns)
 {
 	const struct blame_row *limit = wait == ACCOUNT_MEMORY ? first_limit(rows, victim) : NULL;
 	uint64_t ns = growth(rows->victims[victim].ns[wait], blamed_ns);
@@ -298,9 +380,9 @@ static int add_remainder(struct blame_rows *rows, const struct capture *capture,
 	if (ns <= accounts_rounding_ns(&capture->accounts) && add_to_last(rows, victim, wait, ns))
 		return 0;
 	if (wait == ACCOUNT_IO)
-		return add_io(rows, capture, &row);
+		return add_io(rows, capture, of_victim, &row);
 	if (wait == ACCOUNT_MEMORY && !limit)
-		return divide(rows, victim, wait, ns, grown_bytes, 0);
+		return divide(rows, victim, wait, ns, grown_bytes, 0, NULL);
 	/* a thread that waits for a page that its limit evicted is in no reclaim */
 	if (limit) {
 		row.role = ROLE_LIMIT;
@@ -312,7 +394,7 @@ static int add_remainder(struct blame_rows *rows, const struct capture *capture,
 	return add_row(rows, &row) ? 0 : -ENOMEM;
 }
 
-static int add_remainders(struct blame_rows *rows, const struct capture *capture)
+static int add_remainders(struct blame_rows *rows, const struct capture *capture, const uint32_t *of_victim)
 {
 	static const uint8_t waits[] = { ACCOUNT_MEMORY, ACCOUNT_THROTTLED, ACCOUNT_QUEUED, ACCOUNT_IO,
 					 ACCOUNT_LOCK,   ACCOUNT_NETWORK,   ACCOUNT_PEER };
@@ -333,7 +415,7 @@ static int add_remainders(struct blame_rows *rows, const struct capture *capture
 			/* the maps were read one after the other */
 			if (*ns < of_parties)
 				*ns = of_parties;
-			result = add_remainder(rows, capture, i, waits[j], of_parties);
+			result = add_remainder(rows, capture, of_victim, i, waits[j], of_parties);
 		}
 	return result;
 }
@@ -360,120 +442,6 @@ static int find_locks(struct blame_rows *rows, blame_lock_part lock_part, void *
 		rows->rows[i].ns -= lock.ns;
 		victim->ns[ACCOUNT_PEER] -= lock.ns;
 		victim->ns[ACCOUNT_LOCK] += lock.ns;
-	}
-	return 0;
-}
-
-/* ---- what is kept ---- */
-
-static int compare_numbers(uint64_t one, uint64_t other)
-{
-	return one < other ? -1 : one > other;
-}
-
-/* Rows of the same party are next to each other. */
-static int compare_parties(const void *a, const void *b)
-{
-	const struct blame_row *one = a, *other = b;
-	int result = compare_numbers(one->victim, other->victim);
-
-	if (!result)
-		result = compare_numbers(one->wait, other->wait);
-	if (!result)
-		result = compare_numbers(one->role, other->role);
-	if (!result)
-		result = optional_text_compare(one->program, other->program);
-	if (!result)
-		result = optional_text_compare(one->place.unit, other->place.unit);
-	if (!result && !one->place.unit)
-		result = optional_text_compare(one->place.cgroup, other->place.cgroup);
-	if (!result)
-		result = optional_text_compare(one->where, other->where);
-	return result ? result : compare_numbers(one->then, other->then);
-}
-
-static int compare_sizes(const void *a, const void *b)
-{
-	const struct blame_row *one = a, *other = b;
-	int result = compare_numbers(one->victim, other->victim);
-
-	if (!result)
-		result = compare_numbers(one->wait, other->wait);
-	if (!result)
-		result = compare_numbers(other->ns, one->ns);
-	return result ? result : compare_parties(one, other);
-}
-
-static void merge_equal(struct blame_rows *rows)
-{
-	uint32_t kept = 0;
-
-	qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_parties);
-	for (uint32_t i = 0; i < rows->count; i++)
-		if (kept && !compare_parties(&rows->rows[kept - 1], &rows->rows[i]))
-			rows->rows[kept - 1].ns += rows->rows[i].ns;
-		else if (rows->rows[i].ns)
-			rows->rows[kept++] = rows->rows[i];
-	rows->count = kept;
-}
-
-static uint64_t waited_ns(const struct victim_row *victim)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = ACCOUNT_MEMORY; i < ACCOUNT_SLEEP; i++)
-		sum += victim->ns[i];
-	return sum;
-}
-
-static int compare_waited(const void *a, const void *b, void *user)
-{
-	const struct victim_row *victims = user;
-	uint64_t one = waited_ns(&victims[*(const uint32_t *)a]),
-		 other = waited_ns(&victims[*(const uint32_t *)b]);
-
-	return compare_numbers(other, one);
-}
-
-/* Whether the row keeps its party: one of the first of its wait, and no small one. */
-static bool is_kept(const struct blame_rows *rows, const struct blame_row *row, uint32_t number,
-		    uint32_t most)
-{
-	return !row->program || row->role == ROLE_OWN ||
-	       (number < most && row->ns >= rows->victims[row->victim].ns[row->wait] / PARTS_A_THOUSAND);
-}
-
-/* Takes the parties from rows that are not kept: equal ones become one, whose processes are added. */
-static int forget_small(struct blame_rows *rows)
-{
-	_cleanup_free_ uint32_t *order = calloc(rows->victims_count + 1UL, sizeof(*order));
-	_cleanup_free_ uint32_t *most = calloc(rows->victims_count + 1UL, sizeof(*most));
-	_cleanup_free_ uint32_t *counts = calloc(rows->victims_count + 1UL, sizeof(*counts));
-	uint32_t all = 0, number = 0;
-
-	if (!order || !most || !counts)
-		return -ENOMEM;
-	qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_sizes);
-	for (uint32_t i = 0; i < rows->count; i++)
-		counts[rows->rows[i].victim]++;
-	for (uint32_t i = 0; i < rows->victims_count; i++)
-		order[i] = i;
-	qsort_r(order, rows->victims_count, sizeof(*order), compare_waited, rows->victims);
-	for (uint32_t i = 0; i < rows->victims_count; i++) {
-		uint32_t victim = order[i];
-
-		all += counts[victim] < BLAME_PARTIES_MAX ? counts[victim] : BLAME_PARTIES_MAX;
-		most[victim] = all <= BLAME_ROWS_MAX ? BLAME_PARTIES_MAX : 0;
-	}
-	for (uint32_t i = 0; i < rows->count; i++) {
-		struct blame_row *row = &rows->rows[i];
-
-		number = i && row[-1].victim == row->victim && row[-1].wait == row->wait ? number + 1 : 0;
-		if (is_kept(rows, row, number, most[row->victim]))
-			continue;
-		row->program = NULL;
-		row->place = (struct account_place){ 0 };
-		row->then = ACCOUNTS;
 	}
 	return 0;
 }
@@ -513,24 +481,20 @@ int blame_make(const struct capture *capture, blame_lock_part lock_part, void *u
 		uint32_t victim = of_victim[accounts->parties[i].key.victim];
 		struct blame_row row;
 
-		if (victim == UINT32_MAX)
+		/* those of I/O are of requests, not of threads */
+		if (victim == UINT32_MAX || accounts->parties[i].key.wait == ACCOUNT_IO)
 			continue;
 		row = row_of_party(&rows, &accounts->parties[i], victim);
 		result = add_row(&rows, &row) ? 0 : -ENOMEM;
 	}
 	if (!result)
-		result = add_remainders(&rows, capture);
+		result = add_remainders(&rows, capture, of_victim);
 	if (!result && lock_part)
 		result = find_locks(&rows, lock_part, user);
-	if (!result && rows.count) {
-		merge_equal(&rows);
-		result = forget_small(&rows);
-	}
-	if (!result && rows.count) {
-		merge_equal(&rows);
-		qsort(rows.rows, rows.count, sizeof(*rows.rows), compare_sizes);
+	if (!result)
+		result = blame_keep(&rows);
+	if (!result)
 		count_processes(&rows);
-	}
 	if (result < 0)
 		blame_free(&rows);
 	*ret_rows = rows;

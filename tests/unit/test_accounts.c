@@ -315,6 +315,47 @@ START_TEST(waits_for_a_disk_are_divided_by_bytes)
 }
 END_TEST
 
+/* A hundredth of the bytes, and most requests. Kernel threads write for the cgroup "/batch", too. */
+START_TEST(waits_for_a_disk_are_of_those_whose_requests_it_had)
+{
+	const struct blame_key own = key_of(1, ACCOUNT_IO, BLAME_PROCESS, "web", 1),
+			       hog = key_of(1, ACCOUNT_IO, BLAME_PROCESS, "hog", 3),
+			       written = key_of(1, ACCOUNT_IO, BLAME_PROCESS, "", 3),
+			       denied = key_of(1, ACCOUNT_IO, BLAME_DENIED, "", 0);
+	struct accounts_fixture fixture;
+	struct blame_rows rows;
+
+	fixture_make(&fixture);
+	put_usage(fixture.capture, 99000, 1000);
+	add_victim(&fixture, 1, "web", 1, ACCOUNT_IO, 4001);
+	add_blame(&fixture, &own, 100);
+	add_blame(&fixture, &hog, 200);
+	rows = make_rows(&fixture);
+	/* its requests explain less than a tenth of its wait: bytes tell more */
+	ck_assert_int_eq(rows.rows[0].role, ROLE_OWN);
+	ck_assert_uint_gt(rows.rows[0].ns, 3900);
+	blame_free(&rows);
+	add_blame(&fixture, &own, 1900);
+	add_blame(&fixture, &hog, 4300);
+	add_blame(&fixture, &written, 1000);
+	add_blame(&fixture, &denied, 500);
+	rows = make_rows(&fixture);
+	ck_assert_uint_eq(rows.count, 3);
+	ck_assert_int_eq(rows.rows[0].role, ROLE_OTHER);
+	ck_assert_str_eq(rows.rows[0].program, "hog");
+	ck_assert_uint_eq(rows.rows[0].tgid, 77);
+	ck_assert_uint_ge(rows.rows[0].ns, 2750);
+	ck_assert_int_eq(rows.rows[1].role, ROLE_OWN);
+	ck_assert_uint_ge(rows.rows[1].ns, 1000);
+	ck_assert_int_eq(rows.rows[2].role, ROLE_UNKNOWN);
+	ck_assert_str_eq(rows.rows[2].where, "denied");
+	ck_assert_uint_ge(rows.rows[2].ns, 250);
+	ck_assert_uint_eq(rows.rows[0].ns + rows.rows[1].ns + rows.rows[2].ns, 4001);
+	blame_free(&rows);
+	fixture_free(&fixture);
+}
+END_TEST
+
 START_TEST(a_wait_for_memory_is_the_limits_or_who_grew)
 {
 	const struct blame_key limit = key_of(1, ACCOUNT_MEMORY, BLAME_LIMIT, "web.service", 1);
@@ -746,6 +787,7 @@ SUITE(accounts)
 	tcase_add_loop_test(rows, each_party_has_its_role, 0, ARRAY_SIZE(parties));
 	tcase_add_test(rows, what_no_party_has_is_unknown);
 	tcase_add_test(rows, waits_for_a_disk_are_divided_by_bytes);
+	tcase_add_test(rows, waits_for_a_disk_are_of_those_whose_requests_it_had);
 	tcase_add_test(rows, a_wait_for_memory_is_the_limits_or_who_grew);
 	tcase_add_loop_test(rows, a_wait_for_a_disk_that_is_slow_without_work_is_the_devices, 0,
 			    ARRAY_SIZE(disks));
