@@ -5,10 +5,10 @@
 # each request once, and says of a slow device how slow it is, as the program that reads and biolatency do.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
+source "$BATS_TEST_DIRNAME/accounts.bash"
 
 setup() {
-	bourdon_setup latency_block
-	cgroup_make
+	accounts_setup latency_block
 	THROTTLE=
 	cat > "$WORK/reader.py" <<- 'END'
 		# reader.py DEVICE COUNT FILE: reads so many blocks of 4 KiB, each another one, and writes how long each took, in ns.
@@ -193,4 +193,35 @@ throttle() {
 	all_but_lost "$(cut -d ' ' -f 1 "$WORK/mode")" 50
 	awk -v mode="$(< "$WORK/mode")" -v seen="$seen" 'BEGIN { split(mode, octave) } $1 == "block" && $2 == 0 && $6 >= octave[2] && $6 < octave[3] { inside += $8 }
 		END { print inside " of " seen " are in the fullest octave of biolatency"; exit !(inside >= seen / 2) }' "$WORK/rows"
+}
+
+# read_on CGROUP PROGRAM PROCESSES BLOCK: so many processes read the device, one block after the other, until the test ends
+read_on() {
+	# shellcheck disable=SC2016 # of the inner shell
+	CGROUP=$CGROUP/$1 start_command setsid bash -c 'echo ready
+		for ((i = 0; i < $2; i++)); do while "$1" "if=$4" of=/dev/null "bs=$3" iflag=direct status=none; do :; done & done; wait' \
+		bash "$2" "$3" "$4" "$DISK"
+}
+
+@test "a wait for a disk is charged to those whose requests it had, not to who moves most bytes" {
+	own_workload cpu_hog
+	cp "$(command -v dd)" "$WORK/$OWN"
+	cp "$(command -v dd)" "$WORK/h$OWN"
+	losetup --direct-io=on "$DISK"
+	mkdir "$CGROUP2/$CGROUP/hog"
+	load
+	follow
+	# one request of 64 KiB beside eight of 4 KiB
+	read_on victim "$WORK/$OWN" 1 64k
+	VICTIM=$CHILD
+	read_on hog "$WORK/h$OWN" 8 4k
+	"$TOOLS/latency_dump" "$PIN_DIR" block -- sleep 1h > "$WORK/dump" &
+	CHILDREN+=($!)
+	begin
+	sleep 4
+	finish
+	[ "$(account io)" -gt 0 ]
+	[ "$(sql "SELECT sum(ns) FROM blame WHERE wait = 'io'")" -eq "$(account io)" ]
+	sql "SELECT sum(ns) * 100.0 / (SELECT sum(ns) FROM blame WHERE wait = 'io') FROM blame WHERE wait = 'io' AND program = 'h$OWN'" > "$WORK/share"
+	awk '{ print "of the hog: " $1 " %"; exit !($1 > 75 && $1 < 97) }' "$WORK/share"
 }
