@@ -25,6 +25,7 @@ struct {
 } histogram_tallies SEC(".maps");
 
 const volatile __u32 latency_probes = 0;
+const volatile __u64 table_secret[2] = { 0 };
 
 static __always_inline struct histogram_tally *tally_of(__u32 metric, __u64 epoch)
 {
@@ -43,15 +44,13 @@ static __always_inline __u32 group_of(__u32 metric)
 	return metric < LATENCY_GROUPS ? metric : LATENCY_BLOCK;
 }
 
-/* Two rounds of a multiplicative hash. The constants are odd, from the golden ratio and the roots of 2 and 3. */
 static __always_inline __u64 hash_of(const struct histogram_key *key, __u64 epoch)
 {
 	__u64 word = (__u64)key->bucket << 16 | (__u64)key->metric << 8 | key->detail;
-	__u64 hash = (word ^ epoch << 32) * 0x9e3779b97f4a7c15ULL;
+	__u64 hash = table_hash(word ^ epoch << 32);
 
-	hash ^= key->object * 0xb504f333f9de6485ULL;
-	hash ^= hash >> 29;
-	hash = (hash ^ key->owner) * 0xddb3d742c265539dULL;
+	hash = table_hash(hash ^ hash >> 29 ^ key->object);
+	hash = table_hash(hash ^ hash >> 29 ^ key->owner);
 	return hash ^ hash >> 32;
 }
 

@@ -5,6 +5,15 @@
 
 #include "bpf/maps.h"
 
+/* Set by the loader: drawn by chance, and never told. The places of elements in tables depend on it. */
+extern const volatile __u64 table_secret[2];
+
+/* Multiply-shift hashing (Dietzfelbinger and others, 1997): the upper bits are the good ones. */
+static __always_inline __u64 table_hash(__u64 word)
+{
+	return (word ^ table_secret[0]) * (table_secret[1] | 1);
+}
+
 /* Set by the loader: --probes, a bit for each group. Programs of others are not attached. */
 extern const volatile __u32 latency_probes;
 

@@ -79,10 +79,10 @@ static __noinline __u32 find_device(__u32 device, __u32 makes)
 static __always_inline __u64 id_of(const struct blame_key *party)
 {
 	const __u64 *comm = (const void *)party->comm;
-	__u64 hash = (party->cgroup_id ^ (__u64)party->by << 56) * 0x9e3779b97f4a7c15ULL;
+	__u64 hash = table_hash(party->cgroup_id ^ (__u64)party->by << 56);
 
-	hash = (hash ^ hash >> 32 ^ comm[0]) * 0xb504f333f9de6485ULL;
-	hash = (hash ^ hash >> 32 ^ comm[1]) * 0xddb3d742c265539dULL;
+	hash = table_hash(hash ^ hash >> 32 ^ comm[0]);
+	hash = table_hash(hash ^ hash >> 32 ^ comm[1]);
 	return (hash ^ hash >> 32) | 2;
 }
 

@@ -23,7 +23,7 @@ struct pair {
 
 static __always_inline void *pair_at(void *map, __u64 key, __u32 place)
 {
-	__u32 index = ((__u32)(key * 0x9e3779b97f4a7c15ULL >> 40) ^ place) % PAIRS;
+	__u32 index = ((__u32)(table_hash(key) >> 40) ^ place) % PAIRS;
 
 	return bpf_map_lookup_elem(map, &index);
 }

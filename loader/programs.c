@@ -244,7 +244,9 @@ static int open_sized(struct programs *programs, const struct programs_settings 
 	programs->bpf->rodata_policy->policy = settings->policy;
 	/* so few bytes come at once (getrandom(2)) */
 	if (getrandom((void *)programs->bpf->rodata->lock_secret, sizeof(programs->bpf->rodata->lock_secret),
-		      0) < 0)
+		      0) < 0 ||
+	    getrandom((void *)programs->bpf->rodata->table_secret,
+		      sizeof(programs->bpf->rodata->table_secret), 0) < 0)
 		return -errno;
 	result = size_maps(programs, settings->targets, settings->unwind_bytes);
 	return result ? result : choose_programs(programs, settings->probes);

@@ -3,7 +3,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_BLAME_KEPT_H
 #define BOURDON_CONSUMER_CAPTURE_BLAME_KEPT_H
 
-#include "consumer/capture/blame.h"
+#include "consumer/capture/blame_rows.h"
 
 /* Makes one row of equal ones, and sorts them: by victim and wait, the largest first. 0 or -ENOMEM. */
 int blame_keep(struct blame_rows *rows);

@@ -166,8 +166,10 @@ static int add_measured(struct latencies *latencies, const struct query *query)
 		.unpaired = query_number(query, "unpaired"),
 		.absurd = query_number(query, "absurd"),
 	};
+	/* spans are measured by whole epochs */
 	measured->is_partial = measured->lost > 0 ||
-			       subtract_saturated(measured->to_at, measured->from_at) < measured->wanted_ns;
+			       subtract_saturated(measured->to_at, measured->from_at) <
+				       subtract_saturated(measured->wanted_ns, HISTOGRAM_EPOCH_NS);
 	return 0;
 }
 
