@@ -66,9 +66,10 @@ static __always_inline __s64 pages_of(struct mm_struct *mm, __u32 kind)
 {
 	struct mm_struct___before_6_2 *before = (void *)mm;
 
+	/* by a helper: the verifier of Linux 6.1 does not see into an array of a type that has only a name */
 	if (bpf_core_field_exists(before->rss_stat.count))
-		return kind == OF_SHARED ? before->rss_stat.count[MM_SHMEMPAGES].counter
-					 : before->rss_stat.count[MM_ANONPAGES].counter;
+		return kind == OF_SHARED ? BPF_CORE_READ(before, rss_stat.count[MM_SHMEMPAGES].counter)
+					 : BPF_CORE_READ(before, rss_stat.count[MM_ANONPAGES].counter);
 	return kind == OF_SHARED ? mm->rss_stat[MM_SHMEMPAGES].count : mm->rss_stat[MM_ANONPAGES].count;
 }
 
