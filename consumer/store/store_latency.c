@@ -4,6 +4,7 @@
 #include "common/base/cleanup.h"
 #include "common/base/numbers.h"
 #include "common/kernel/disk_bytes.h"
+#include "common/protocol/latency_metrics.h"
 #include "consumer/capture/interrupt_time.h"
 #include "consumer/store/store_accounts.h"
 
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const metric_names[METRICS] = { METRIC_NAMES };
 static const char *const span_names[LATENCY_SPANS] = { "before", "during" };
 static const char *const account_names[ACCOUNTS] = { ACCOUNT_NAMES };
 static const char *const lock_names[LOCKS] = { LOCK_NAMES };
@@ -275,7 +275,7 @@ static int write_rows(struct sql *sql, struct latency_statements *statements, in
 					    "ON CONFLICT(metric, label) DO UPDATE SET label = label "
 					    "RETURNING label_id",
 					    (sqlite3_int64 *)&label->id,
-					    SQL_COLUMNS(SQL_TEXT(metric, metric_names[label->metric]),
+					    SQL_COLUMNS(SQL_TEXT(metric, latency_metric_names[label->metric]),
 							SQL_TEXT(label, label->text)));
 		if (!result)
 			result = sql_insert(sql, &statements->add_row, "histogram_row", NULL, NULL,
@@ -305,8 +305,8 @@ static int write_measured(struct sql *sql, struct latency_statements *statements
 	latency_measured(latency, histograms_group(metric), span, &from_ns, &to_ns);
 	return sql_insert(
 		sql, &statements->add_measured, "latency_measured", NULL, NULL,
-		SQL_COLUMNS(SQL_NUMBER(capture_id, capture_id), SQL_TEXT(metric, metric_names[metric]),
-			    SQL_TEXT(span, span_names[span]),
+		SQL_COLUMNS(SQL_NUMBER(capture_id, capture_id),
+			    SQL_TEXT(metric, latency_metric_names[metric]), SQL_TEXT(span, span_names[span]),
 			    SQL_NUMBER(from_at, wall_time(&capture->trigger, from_ns)),
 			    SQL_NUMBER(to_at, wall_time(&capture->trigger, to_ns)),
 			    SQL_NUMBER(wanted_ns, ends_ns > begins_ns ? ends_ns - begins_ns : 0),

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/latency/latency_choice.h"
 
-#include "common/abi/latency.h"
 #include "report/model/rows.h"
 
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *const latency_metric_names[METRICS] = { METRIC_NAMES };
 
 const char *latency_metric_text(const char *metric)
 {

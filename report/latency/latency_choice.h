@@ -7,6 +7,7 @@
 #ifndef BOURDON_REPORT_LATENCY_LATENCY_CHOICE_H
 #define BOURDON_REPORT_LATENCY_LATENCY_CHOICE_H
 
+#include "common/protocol/latency_metrics.h"
 #include "report/model/latencies.h"
 
 #include <stdbool.h>
@@ -39,8 +40,5 @@ void chosen_labels_free(struct chosen_labels *chosen);
 
 /* What a metric measures, in a few words; "": a newer bourdond's. */
 const char *latency_metric_text(const char *metric);
-
-/* The names of all metrics that bourdond has: METRICS of common/abi/latency.h. */
-extern const char *const latency_metric_names[];
 
 #endif
