@@ -16,7 +16,8 @@
 #define CAPTURE_MAX_NS (3600 * SECOND_NS)
 #define COOLDOWN_MAX_NS (24 * 3600 * SECOND_NS)
 
-const char *const trigger_mode_names[TRIGGER_MODES] = { "kernel", "sampled", "manual", "baseline", "kill" };
+const char *const trigger_mode_names[TRIGGER_MODES] = { "kernel",   "sampled", "manual",
+							"baseline", "kill",    "latency" };
 
 enum key {
 	KEY_COMM,
@@ -24,6 +25,8 @@ enum key {
 	KEY_UNIT,
 	KEY_WATCH,
 	KEY_ON_KILL,
+	KEY_LATENCY,
+	KEY_PROBES,
 	KEY_HISTORY,
 	KEY_CAPTURE,
 	KEY_COOLDOWN,
@@ -124,6 +127,29 @@ static void set_on_kill(struct reading *reading, const struct ini_entry *entry)
 			     "on_kill = %s: expected 'yes' or 'no'", entry->value);
 }
 
+static void set_latency(struct reading *reading, const struct ini_entry *entry)
+{
+	struct rule *rule = reading->rule;
+	char why[LATENCY_KEY_WHY_BYTES];
+
+	reading->has_trigger = true;
+	if (latency_key_parse(entry->value, rule->latencies, &rule->latencies_count, why))
+		config_error(reading->errors, entry->file, entry->line, "latency = %s: %s", entry->value,
+			     why);
+}
+
+static void set_probes(struct reading *reading, const struct ini_entry *entry)
+{
+	const char *wrong = latency_groups_parse(entry->value, &reading->rule->probes);
+
+	reading->rule->has_probes = true;
+	if (wrong)
+		config_error(
+			reading->errors, entry->file, entry->line,
+			"probes = %s: '%.*s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec or fork, parted by commas; or all, or none",
+			entry->value, (int)strcspn(wrong, " \t,"), wrong);
+}
+
 /* Parses "50ms/1s", or "5%" of the default window. Returns NULL, or what is wrong. */
 static const char *parse_threshold(const char *value, struct trigger *trigger)
 {
@@ -210,9 +236,10 @@ static void finish_rule(struct reading *reading)
 		config_error(reading->errors, reading->file, reading->line,
 			     "rule '%s' has no comm and no unit", rule->name);
 	if (!reading->has_trigger)
-		config_error(reading->errors, reading->file, reading->line,
-			     "rule '%s' has no trigger, such as cpu.some = 10%% or on_kill = yes",
-			     rule->name);
+		config_error(
+			reading->errors, reading->file, reading->line,
+			"rule '%s' has no trigger, such as cpu.some = 10%%, on_kill = yes or latency = runqueue.p99 > 20ms / 10s",
+			rule->name);
 	for (size_t i = 0; i < rule->triggers_count; i++)
 		if (rule->watch == WATCH_SYSTEM && rule->triggers[i].resource == PSI_CPU &&
 		    rule->triggers[i].kind == PSI_FULL)
@@ -255,7 +282,8 @@ static void begin_rule(struct reading *reading, const struct ini_entry *entry)
 	*reading->rule = (struct rule){ .comm = { .prefix = true }, /* every process, if it has a unit */
 					.history_ns = 10 * SECOND_NS,
 					.capture_ns = 5 * SECOND_NS,
-					.cooldown_ns = 60 * SECOND_NS };
+					.cooldown_ns = 60 * SECOND_NS,
+					.probes = LATENCY_ALL };
 	snprintf(reading->rule->name, sizeof(reading->rule->name), "%s", name);
 	snprintf(reading->rule->source, sizeof(reading->rule->source), "%.200s:%u", entry->file, entry->line);
 	snprintf(reading->file, sizeof(reading->file), "%s", entry->file);
@@ -265,16 +293,18 @@ static void begin_rule(struct reading *reading, const struct ini_entry *entry)
 }
 
 static const char *const key_names[KEYS] = {
-	[KEY_COMM] = "comm",       [KEY_CGROUP] = "cgroup",     [KEY_UNIT] = "unit",
-	[KEY_WATCH] = "watch",     [KEY_ON_KILL] = "on_kill",   [KEY_HISTORY] = "history",
-	[KEY_CAPTURE] = "capture", [KEY_COOLDOWN] = "cooldown",
+	[KEY_COMM] = "comm",         [KEY_CGROUP] = "cgroup",   [KEY_UNIT] = "unit",
+	[KEY_WATCH] = "watch",       [KEY_ON_KILL] = "on_kill", [KEY_LATENCY] = "latency",
+	[KEY_PROBES] = "probes",     [KEY_HISTORY] = "history", [KEY_CAPTURE] = "capture",
+	[KEY_COOLDOWN] = "cooldown",
 };
 
 static void set_key(struct reading *reading, enum key key, const struct ini_entry *entry)
 {
 	struct rule *rule = reading->rule;
 
-	if (reading->keys & 1U << key)
+	/* as RESOURCE.KIND, several lines each add something */
+	if (reading->keys & 1U << key && key != KEY_LATENCY)
 		config_error(reading->errors, entry->file, entry->line, "%s is set twice", entry->key);
 	reading->keys |= 1U << key;
 	switch (key) {
@@ -292,6 +322,12 @@ static void set_key(struct reading *reading, enum key key, const struct ini_entr
 		break;
 	case KEY_ON_KILL:
 		set_on_kill(reading, entry);
+		break;
+	case KEY_LATENCY:
+		set_latency(reading, entry);
+		break;
+	case KEY_PROBES:
+		set_probes(reading, entry);
 		break;
 	case KEY_HISTORY:
 		set_duration(reading, entry, &rule->history_ns, 0, HISTORY_MAX_NS);
@@ -407,8 +443,12 @@ static bool is_same_rule(const struct rule *a, const struct rule *b)
 	    !optional_text_is_same(a->cgroup, b->cgroup) || !optional_text_is_same(a->unit, b->unit) ||
 	    a->watch != b->watch || a->on_kill != b->on_kill || a->history_ns != b->history_ns ||
 	    a->capture_ns != b->capture_ns || a->cooldown_ns != b->cooldown_ns ||
-	    a->triggers_count != b->triggers_count)
+	    a->triggers_count != b->triggers_count || a->latencies_count != b->latencies_count ||
+	    a->probes != b->probes || a->has_probes != b->has_probes)
 		return false;
+	for (size_t i = 0; i < a->latencies_count; i++)
+		if (!latency_trigger_is_same(&a->latencies[i], &b->latencies[i]))
+			return false;
 	for (size_t i = 0; i < a->triggers_count; i++)
 		if (a->triggers[i].resource != b->triggers[i].resource ||
 		    a->triggers[i].kind != b->triggers[i].kind ||
@@ -473,6 +513,20 @@ size_t rules_patterns_of(const struct rule_set *set, const char comm[ABI_COMM_BY
 			 uint32_t ret_ids[COMM_TRIE_PATH])
 {
 	return comm_trie_match(set->trie, comm, ret_ids);
+}
+
+uint32_t rule_trigger_groups(const struct rule *rule)
+{
+	uint32_t groups = 0;
+
+	for (size_t i = 0; i < rule->latencies_count; i++)
+		groups |= 1U << latency_metric_group(rule->latencies[i].metric);
+	return groups;
+}
+
+uint32_t rule_latency_groups(const struct rule *rule)
+{
+	return rule->probes | rule_trigger_groups(rule);
 }
 
 bool rule_has_cgroups(const struct rule *rule)

@@ -10,7 +10,9 @@
 
 #include "common/kernel/psi.h"
 #include "common/policy/comm_trie.h"
+#include "common/protocol/latency_groups.h"
 #include "common/system/ini.h"
+#include "consumer/rules/latency_key.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,6 +34,7 @@ enum trigger_mode {
 	TRIGGER_MANUAL,   /* somebody asked for the capture: there is no trigger */
 	TRIGGER_BASELINE, /* a calm rule's capture of history alone: there is no trigger */
 	TRIGGER_KILL,     /* a process of a rule with on_kill was killed for lack of memory */
+	TRIGGER_LATENCY,  /* a quantile of a latency was longer than the rule allows */
 	TRIGGER_MODES
 };
 extern const char *const trigger_mode_names[TRIGGER_MODES];
@@ -57,7 +60,11 @@ struct rule {
 	bool on_kill; /* fires when a process that it applies to is killed for lack of memory, too */
 	uint64_t history_ns, capture_ns, cooldown_ns;
 	struct trigger triggers[RULE_TRIGGERS_MAX];
-	size_t triggers_count; /* 0: it has on_kill alone */
+	size_t triggers_count; /* 0: it has on_kill, latencies, or both */
+	struct latency_trigger latencies[RULE_LATENCIES_MAX];
+	size_t latencies_count;
+	uint32_t probes; /* groups of latencies that its captures have: a bit for each LATENCY_* */
+	bool has_probes; /* they were named; else they are all that the loader offers */
 };
 
 struct rule_set {
@@ -101,6 +108,12 @@ bool rules_equal(const struct rule_set *a, const struct rule_set *b);
  */
 size_t rules_patterns_of(const struct rule_set *set, const char comm[ABI_COMM_BYTES],
 			 uint32_t ret_ids[COMM_TRIE_PATH]);
+
+/* The groups of latencies that the rule wants measured while it is in force: `probes`, and those of its triggers. */
+uint32_t rule_latency_groups(const struct rule *rule);
+
+/* Those of its triggers alone. */
+uint32_t rule_trigger_groups(const struct rule *rule);
 
 /* Whether the rule applies in some cgroups only. */
 bool rule_has_cgroups(const struct rule *rule);

@@ -184,7 +184,7 @@ suppressed() {
 	run "$BUILD/bourdond" --config "$WORK/bourdon.conf" --rules-dir "$RULES_DIR" --check-config
 	[ "$status" -ne 0 ]
 	[[ $output == *"bad.conf:3: on_kill = maybe: expected 'yes' or 'no'"* ]]
-	[[ $output == *"bad.conf:4: rule 'b' has no trigger, such as cpu.some = 10% or on_kill = yes"* ]]
+	[[ $output == *"bad.conf:4: rule 'b' has no trigger, such as cpu.some = 10%, on_kill = yes or latency = runqueue.p99 > 20ms / 10s"* ]]
 	printf '%s\n' '[rule a]' 'comm = x' 'on_kill = yes' > "$RULES_DIR/bad.conf"
 	"$BUILD/bourdond" --config "$WORK/bourdon.conf" --rules-dir "$RULES_DIR" --check-config
 }

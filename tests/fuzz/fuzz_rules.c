@@ -24,6 +24,15 @@ static void check_trigger(const struct rule *rule, size_t position)
 		      rule->triggers[i].kind != trigger->kind);
 }
 
+static void check_latency(const struct latency_trigger *latency)
+{
+	HOLDS(latency->metric < METRICS && latency->metric != METRIC_BLOCK_SIZE);
+	HOLDS(latency->quantile < LATENCY_QUANTILES);
+	HOLDS(latency->limit_ns && latency->limit_ns < HISTOGRAM_VALUE_MAX);
+	HOLDS(latency->window_ns >= latency->asked_ns && !(latency->window_ns % HISTOGRAM_EPOCH_NS));
+	HOLDS(latency->window_ns >= HISTOGRAM_EPOCH_NS && latency->window_ns <= LATENCY_WINDOW_MAX_NS);
+}
+
 static void check_rule(const struct rule *rule)
 {
 	HOLDS(rule->name[0] && memchr(rule->name, '\0', sizeof(rule->name)));
@@ -34,7 +43,10 @@ static void check_rule(const struct rule *rule)
 	HOLDS(rule->history_ns <= 600 * SECOND_NS);
 	HOLDS(rule->capture_ns >= SECOND_NS && rule->capture_ns <= 3600 * SECOND_NS);
 	HOLDS(rule->cooldown_ns <= 24 * 3600 * SECOND_NS);
-	HOLDS(rule->triggers_count || rule->on_kill);
+	HOLDS(rule->triggers_count || rule->on_kill || rule->latencies_count);
+	HOLDS(rule->latencies_count <= RULE_LATENCIES_MAX && !(rule_latency_groups(rule) & ~LATENCY_ALL));
+	for (size_t i = 0; i < rule->latencies_count; i++)
+		check_latency(&rule->latencies[i]);
 	HOLDS(rule->triggers_count <= RULE_TRIGGERS_MAX);
 	for (size_t i = 0; i < rule->triggers_count; i++)
 		check_trigger(rule, i);

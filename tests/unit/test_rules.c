@@ -254,11 +254,47 @@ static const struct mistake_case mistake_cases[] = {
 	{ "[rule a]\nio.some=1%\n", { "web.conf:1: rule 'a' has no comm and no unit" } },
 	{ "\n\n[rule a]\ncomm=x\n" GOOD, { "web.conf:3: rule 'a' has no trigger" } },
 	{ "[rule a]\ncomm=x\non_kill=no\n" GOOD,
-	  { "web.conf:1: rule 'a' has no trigger, such as cpu.some = 10% or on_kill = yes" } },
+	  { "web.conf:1: rule 'a' has no trigger, such as cpu.some = 10%, on_kill = yes or latency = runqueue.p99 > 20ms / 10s" } },
 	{ "[rule a]\ncomm=x\non_kill=maybe\n", { "web.conf:3: on_kill = maybe: expected 'yes' or 'no'" } },
 	{ "[rule a]\ncomm=x\non_kill=\n", { "web.conf:3: on_kill = : expected 'yes' or 'no'" } },
 	{ "[rule a]\ncomm=x\non_kill=yes\non_kill=no\n", { "web.conf:4: on_kill is set twice" } },
 	{ "[rule a]\non_kill=yes\n", { "web.conf:1: rule 'a' has no comm and no unit" } },
+	{ "[rule a]\ncomm=x\nlatency=runqueue.p99 > 20ms / 5s, disk.p99 > 1s / 5s\n",
+	  { "web.conf:3: latency = runqueue.p99 > 20ms / 5s, disk.p99 > 1s / 5s: 'disk' is no metric; give runqueue, " } },
+	{ "[rule a]\ncomm=x\nlatency=runqueue.p95 > 20ms / 5s\n",
+	  { "web.conf:3: latency = runqueue.p95 > 20ms / 5s: 'p95' is no quantile; give p50, p90, p99 or p999" } },
+	{ "[rule a]\ncomm=x\nlatency=block.size.p99 > 20ms / 5s\n",
+	  { "web.conf:3: latency = block.size.p99 > 20ms / 5s: block.size is measured in bytes" } },
+	{ "[rule a]\ncomm=x\nlatency=block.p99 > 20 / 5s\n",
+	  { "web.conf:3: latency = block.p99 > 20 / 5s: '20': expected a time with its unit, such as 20ms" } },
+	{ "[rule a]\ncomm=x\nlatency=block.p99 > 0s / 5s\n",
+	  { "web.conf:3: latency = block.p99 > 0s / 5s: '0s': expected more than 0 and less than an hour" } },
+	{ "[rule a]\ncomm=x\nlatency=block.p99 > 2h / 5s\n",
+	  { "web.conf:3: latency = block.p99 > 2h / 5s: '2h': expected more than 0 and less than an hour" } },
+	{ "[rule a]\ncomm=x\nlatency=block.p99 > 2s / 4999ms\n",
+	  { "web.conf:3: latency = block.p99 > 2s / 4999ms: '4999ms': windows from 5s to 10min are possible" } },
+	{ "[rule a]\ncomm=x\nlatency=block.p99 > 2s / 601s\n",
+	  { "web.conf:3: latency = block.p99 > 2s / 601s: '601s': windows from 5s to 10min are possible" } },
+	{ "[rule a]\ncomm=x\nlatency=block.p99 > 2s / 10\n",
+	  { "web.conf:3: latency = block.p99 > 2s / 10: '10': expected a window with its unit, such as 10s" } },
+	{ "[rule a]\ncomm=x\nlatency=block.p99\n",
+	  { "web.conf:3: latency = block.p99: 'block.p99': expected METRIC.pNN > TIME / WINDOW" } },
+	{ "[rule a]\ncomm=x\nlatency=block > 2s / 10s\n",
+	  { "web.conf:3: latency = block > 2s / 10s: 'block': expected METRIC.pNN > TIME / WINDOW" } },
+	{ "[rule a]\ncomm=x\nlatency=\n",
+	  { "web.conf:3: latency = : '': expected METRIC.pNN > TIME / WINDOW" } },
+	{ "[rule a]\ncomm=x\nlatency=lock.p99 > 2s / 10s,\n",
+	  { "web.conf:3: latency = lock.p99 > 2s / 10s,: '': expected METRIC.pNN > TIME / WINDOW" } },
+	{ "[rule a]\ncomm=x\nlatency=lock.p99 > 2s / 10s\nlatency=lock.p50 > 1s / 5s, lock.p99 > 1s / 5s\n",
+	  { "web.conf:4: latency = lock.p50 > 1s / 5s, lock.p99 > 1s / 5s: lock.p99 is set twice" } },
+	{ "[rule a]\ncomm=x\nio.some=1%\nprobes=block, disks\n",
+	  { "web.conf:4: probes = block, disks: 'disks' is no group; give runqueue, offcpu, block, " } },
+	{ "[rule a]\ncomm=x\nio.some=1%\nprobes=block lock\n",
+	  { "web.conf:4: probes = block lock: 'lock' is no group" } },
+	{ "[rule a]\ncomm=x\nio.some=1%\nprobes=block,\n",
+	  { "web.conf:4: probes = block,: '' is no group" } },
+	{ "[rule a]\ncomm=x\nio.some=1%\nprobes=all\nprobes=none\n", { "web.conf:5: probes is set twice" } },
+	{ "[rule a]\ncomm=x\nprobes=all\n", { "web.conf:1: rule 'a' has no trigger" } },
 	{ "[rule a]\n", { "web.conf:1: rule 'a' has no comm", "web.conf:1: rule 'a' has no trigger" } },
 	{ "[rule a]\ncomm=1234567890123456\nio.some=1%\n",
 	  { "web.conf:2: comm = 1234567890123456: longer than 15 bytes, so it never matches" } },
@@ -560,6 +596,48 @@ START_TEST(on_kill_is_enough_and_makes_another_rule)
 }
 END_TEST
 
+START_TEST(latencies_are_enough_and_make_another_rule)
+{
+	struct rule_ids next = { 1, 1 };
+	struct rule_set alone, other, same;
+	const struct rule *rule;
+
+	read_good(
+		"[rule a]\ncomm=x\nlatency = runqueue.p99 > 20ms / 7s,block.service.p999>1.5s/10min\nlatency = exec.p50 > 1us / 5s\nprobes = lock\n",
+		&alone);
+	rule = &alone.rules[0];
+	ck_assert_uint_eq(rule->latencies_count, 3);
+	ck_assert_uint_eq(rule->latencies[0].metric, METRIC_RUNQUEUE);
+	ck_assert_int_eq(rule->latencies[0].quantile, LATENCY_P99);
+	ck_assert_uint_eq(rule->latencies[0].limit_ns, SECOND / 50);
+	/* rounded up to whole epochs */
+	ck_assert_uint_eq(rule->latencies[0].window_ns, 10 * SECOND);
+	ck_assert_uint_eq(rule->latencies[0].asked_ns, 7 * SECOND);
+	ck_assert_uint_eq(rule->latencies[1].metric, METRIC_BLOCK_SERVICE);
+	ck_assert_int_eq(rule->latencies[1].quantile, LATENCY_P999);
+	ck_assert_uint_eq(rule->latencies[1].limit_ns, 3 * SECOND / 2);
+	ck_assert_uint_eq(rule->latencies[1].window_ns, 600 * SECOND);
+	ck_assert_uint_eq(rule->latencies[2].metric, METRIC_EXEC);
+	ck_assert_uint_eq(rule->probes, 1U << LATENCY_LOCK);
+	ck_assert_uint_eq(rule_trigger_groups(rule),
+			  1U << LATENCY_RUNQUEUE | 1U << LATENCY_BLOCK | 1U << LATENCY_EXEC);
+	ck_assert_uint_eq(rule_latency_groups(rule), rule_trigger_groups(rule) | 1U << LATENCY_LOCK);
+	read_good("[rule a]\ncomm=x\nlatency = runqueue.p99 > 21ms / 10s\n", &other);
+	read_good("[rule a]\ncomm=x\nlatency = runqueue.p99 > 21000us / 9s\n", &same);
+	ck_assert(rules_equal(&other, &same));
+	ck_assert(!rules_equal(&alone, &other));
+	/* without the line it is all that the loader offers */
+	ck_assert_uint_eq(other.rules[0].probes, LATENCY_ALL);
+	ck_assert(!other.rules[0].has_probes && rule->has_probes);
+	ck_assert_int_eq(rules_assign_ids(&alone, NULL, &next), 0);
+	ck_assert_int_eq(rules_assign_ids(&other, &alone, &next), 0);
+	ck_assert_uint_ne(alone.rules[0].id, other.rules[0].id);
+	rules_free(&alone);
+	rules_free(&other);
+	rules_free(&same);
+}
+END_TEST
+
 struct applies_case {
 	const char *comm, *cgroup;
 	const char *process_comm, *process_cgroup;
@@ -660,6 +738,7 @@ SUITE(rules)
 	tcase_add_test(matching, rules_with_one_comm_share_a_pattern);
 	tcase_add_test(matching, a_reload_keeps_the_ids_of_unchanged_rules);
 	tcase_add_test(matching, on_kill_is_enough_and_makes_another_rule);
+	tcase_add_test(matching, latencies_are_enough_and_make_another_rule);
 	tcase_add_test(matching, the_trie_agrees_with_each_rule);
 	suite_add_tcase(suite, good);
 	suite_add_tcase(suite, bad);
