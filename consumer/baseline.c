@@ -84,9 +84,12 @@ const struct rule *baselines_due(const struct baselines *baselines, const struct
 	for (size_t i = 0; i < baselines->count; i++) {
 		const struct rule *rule = &set->rules[i];
 
-		if (kill_watches_are_quiet(&watches->kills, rule, clock_before(now_ns, rule->history_ns)))
+		uint64_t began_ns = clock_before(now_ns, rule->history_ns);
+
+		if (event_watches_are_quiet(&watches->kills, rule, began_ns) ||
+		    event_watches_are_quiet(&watches->latencies, rule, began_ns))
 			calm[i] = CALM_NOT;
-		else if (rule->on_kill && !rule->triggers_count)
+		else if (!rule->triggers_count && (rule->on_kill || rule->latencies_count))
 			calm[i] = CALM;
 	}
 	found = baselines->count;

@@ -30,8 +30,8 @@ void baselines_free(struct baselines *baselines);
 
 /*
  * The rule whose baseline is due and overdue longest, of those that are calm; NULL: none. A rule is calm if it has a watch
- * or on_kill alone, all its watches can be read, and the last cooldown of each, and of its kills, ended before the history that
- * a baseline would have.
+ * or no pressure to watch, all its watches can be read, and the last cooldown of each, and of its kills and latencies, ended before
+ * the history that a baseline would have.
  */
 const struct rule *baselines_due(const struct baselines *baselines, const struct watches *watches,
 				 uint64_t now_ns);

@@ -13,7 +13,7 @@ static struct watch *find_watch(const struct recorder *recorder, const struct ru
 		tracking_find_scope(recorder->sources.tracking, rule, cgroup, into, &cgroup_id, &cgroup);
 	else
 		cgroup_id = 0;
-	return kill_watches_get(&recorder->sources.tracking->watches->kills, rule, cgroup_id, cgroup);
+	return event_watches_get(&recorder->sources.tracking->watches->kills, rule, NULL, cgroup_id, cgroup);
 }
 
 /* The trigger is at the time of the kill, up to a second ago. */

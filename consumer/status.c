@@ -155,7 +155,7 @@ static void write_watch(const struct status *status, const struct watch *watch, 
 
 static void write_watches(const struct status *status, FILE *out)
 {
-	const struct kill_watches *kills = &status->watches->kills;
+	const struct event_watches *kills = &status->watches->kills;
 	uint32_t shown = 0;
 
 	for (uint32_t i = 0; i < status->watches->count && shown < WATCHES_SHOWN; i++) {

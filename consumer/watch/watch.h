@@ -21,11 +21,13 @@ enum watch_wish {
 struct watch {
 	struct event_source source;
 	const struct rule *rule;
-	const struct trigger *trigger; /* one of rule->triggers; NULL: it waits for kills (kill_watches.h) */
-	uint64_t cgroup_id;            /* 0: the whole system */
-	char *cgroup;                  /* its path; NULL: the whole system */
-	uint32_t cost;                 /* the room that it takes (watch_room.h) */
-	bool by_user;                  /* a user other than root made the cgroup */
+	const struct trigger
+		*trigger; /* one of rule->triggers; NULL: of kills or a latency (event_watches.h) */
+	const struct latency_trigger *latency; /* one of rule->latencies; NULL: it is of none */
+	uint64_t cgroup_id;                    /* 0: the whole system */
+	char *cgroup;                          /* its path; NULL: the whole system */
+	uint32_t cost;                         /* the room that it takes (watch_room.h) */
+	bool by_user;                          /* a user other than root made the cgroup */
 	enum trigger_mode mode;
 	enum watch_wish wish;
 	struct grant_call *call; /* while WISH_ASKED */

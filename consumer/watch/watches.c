@@ -136,7 +136,8 @@ void watches_close(struct watches *watches)
 		free_watch(watches->watches[i]);
 	free(watches->watches);
 	hash_index_free(&watches->index);
-	kill_watches_free(&watches->kills);
+	event_watches_free(&watches->kills);
+	event_watches_free(&watches->latencies);
 	grant_queue_free(watches->grants.queue);
 	watch_room_free(&watches->space);
 	*watches = (struct watches){ 0 };
@@ -506,7 +507,8 @@ int watches_follow(struct watches *watches, const struct rule_set *rules)
 		else
 			watches_let_go(watches, watch);
 	}
-	kill_watches_follow(&watches->kills, rules);
+	event_watches_follow(&watches->kills, rules);
+	event_watches_follow(&watches->latencies, rules);
 	result = watch_room_follow(&watches->space, rules);
 	if (!result)
 		result = rebuild_index(watches);

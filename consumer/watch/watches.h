@@ -11,7 +11,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/hash_index.h"
-#include "consumer/watch/kill_watches.h"
+#include "consumer/watch/event_watches.h"
 #include "consumer/watch/watch_grants.h"
 #include "consumer/watch/watch_room.h"
 
@@ -34,7 +34,7 @@ struct watches {
 	struct watch **watches;
 	uint32_t count, room;
 	struct hash_index index; /* by cgroup and trigger */
-	struct kill_watches kills;
+	struct event_watches kills, latencies;
 	const struct clock *clock;
 	int epoll; /* contains the descriptors with kernel triggers */
 	const char *mount;

@@ -3,7 +3,7 @@
  * Shows which kills begin a capture: of a process that a rule with on_kill applies to, for lack of memory, by the kernel or by
  * systemd-oomd; that cooldown, slots, incidents and counters are those of other triggers; and what such a capture has.
  */
-#include "consumer/watch/kill_watches.h"
+#include "consumer/watch/event_watches.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/suites.h"
 
@@ -308,21 +308,21 @@ END_TEST
 /* A user may make any number of cgroups, and have his processes killed in each. */
 START_TEST(cooldowns_have_a_bound)
 {
-	struct kill_watches watches = { 0 };
+	struct event_watches watches = { 0 };
 	const struct rule rule = { .on_kill = true };
 	struct watch *watch;
 
-	for (uint64_t id = 1; id <= 3 * KILL_WATCHES_MAX; id++) {
-		watch = kill_watches_get(&watches, &rule, id, "/x");
+	for (uint64_t id = 1; id <= 3 * EVENT_WATCHES_MAX; id++) {
+		watch = event_watches_get(&watches, &rule, NULL, id, "/x");
 		ck_assert_ptr_nonnull(watch);
 		/* the first one has the longest cooldown: it stays */
 		watch->quiet_until_ns = id == 1 ? UINT64_MAX : id;
 	}
-	ck_assert_uint_eq(watches.count, KILL_WATCHES_MAX);
-	ck_assert_uint_eq(kill_watches_get(&watches, &rule, 1, "/x")->quiet_until_ns, UINT64_MAX);
-	ck_assert(kill_watches_are_quiet(&watches, &rule, UINT64_MAX - 1));
-	kill_watches_free(&watches);
-	ck_assert(!kill_watches_are_quiet(&watches, &rule, 0));
+	ck_assert_uint_eq(watches.count, EVENT_WATCHES_MAX);
+	ck_assert_uint_eq(event_watches_get(&watches, &rule, NULL, 1, "/x")->quiet_until_ns, UINT64_MAX);
+	ck_assert(event_watches_are_quiet(&watches, &rule, UINT64_MAX - 1));
+	event_watches_free(&watches);
+	ck_assert(!event_watches_are_quiet(&watches, &rule, 0));
 }
 END_TEST
 
