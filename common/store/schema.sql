@@ -44,7 +44,8 @@ CREATE TABLE rule(
 	history_ns INTEGER NOT NULL,
 	capture_ns INTEGER NOT NULL,
 	cooldown_ns INTEGER NOT NULL,
-	-- what fires, a JSON array of thresholds, {resource, kind, stall_us, window_us}, and {on_kill}; NULL: not known
+	-- what fires, a JSON array of thresholds, {resource, kind, stall_us, window_us}, {on_kill}, and latencies, {metric, quantile,
+	-- limit_ns, window_ns}; NULL: not known
 	triggers TEXT,
 	recorded_as INTEGER
 ) STRICT;
@@ -69,14 +70,14 @@ CREATE TABLE capture(
 	capture_id INTEGER PRIMARY KEY AUTOINCREMENT, -- AUTOINCREMENT: never reused, reports refer to it
 	run_id INTEGER NOT NULL REFERENCES run,
 	-- What fired. NULL, up to window_us: nothing did, somebody asked for the capture (trigger_mode manual). A baseline, and
-	-- a capture of a kill, has its rule, and the rest is NULL.
+	-- a capture of a kill or a latency, has its rule, and the rest is NULL.
 	rule_id INTEGER REFERENCES rule,
 	rule TEXT,
 	resource TEXT,                  -- cpu|memory|io|irq
 	kind TEXT,                      -- some|full
 	stall_us INTEGER,               -- the threshold: this much stall
 	window_us INTEGER,              -- within this window
-	trigger_mode TEXT NOT NULL CHECK(trigger_mode IN ('kernel', 'sampled', 'manual', 'baseline', 'kill')),
+	trigger_mode TEXT NOT NULL CHECK(trigger_mode IN ('kernel', 'sampled', 'manual', 'baseline', 'kill', 'latency')),
 	cgroup TEXT,                    -- NULL: whole system
 	triggered_at INTEGER NOT NULL,
 	began_at INTEGER NOT NULL,      -- time of the oldest history kept
@@ -84,6 +85,12 @@ CREATE TABLE capture(
 	history_ns INTEGER NOT NULL,    -- history actually available
 	state TEXT NOT NULL CHECK(state IN ('recording', 'complete', 'interrupted')),
 	observed_us INTEGER,            -- stall in the window when the trigger fired
+	-- Of trigger_mode latency, otherwise NULL: in this window the quantile was longer than its limit.
+	latency_metric TEXT,            -- as histogram_label.metric
+	latency_quantile TEXT,          -- p50|p90|p99|p999
+	latency_limit_ns INTEGER,
+	latency_observed_ns INTEGER,    -- at most an eighth too high, as in latency_percentile
+	latency_window_ns INTEGER,
 	hz INTEGER NOT NULL,
 	-- as history_ns, for off-CPU intervals, which have their own ring; NULL: none
 	offcpu_history_ns INTEGER,
@@ -626,7 +633,8 @@ WHERE s.class IS NOT NULL;
 
 CREATE VIEW capture_summary AS
 SELECT c.capture_id, c.state, c.rule, c.resource, c.kind, c.stall_us, c.window_us, c.observed_us,
-	c.trigger_mode, c.cgroup,
+	c.trigger_mode, c.latency_metric, c.latency_quantile, c.latency_limit_ns, c.latency_observed_ns, c.latency_window_ns,
+	c.cgroup,
 	strftime('%Y-%m-%dT%H:%M:%SZ', c.triggered_at / 1000000000, 'unixepoch') AS triggered,
 	c.triggered_at, c.history_ns, c.ended_at - c.triggered_at AS after_ns,
 	ifnull(c.process_count, (SELECT count(DISTINCT process_id) FROM sample s WHERE s.capture_id = c.capture_id)) AS processes,
@@ -636,10 +644,10 @@ SELECT c.capture_id, c.state, c.rule, c.resource, c.kind, c.stall_us, c.window_u
 	c.expected_samples, c.received_samples, c.verdict, c.blamed_percent
 FROM capture c;
 
--- The captures of an incident, in the order in which their stalls began. stalled_percent: of the window that fired, or
--- of the time since then, whichever is more.
+-- The captures of an incident, in the order in which their stalls began. resource: of a latency, its metric. stalled_percent: of
+-- the window that fired, or of the time since then, whichever is more.
 CREATE VIEW incident_capture AS
-SELECT i.incident_id, c.capture_id, c.state, c.rule, c.resource, c.kind, c.cgroup,
+SELECT i.incident_id, c.capture_id, c.state, c.rule, ifnull(c.resource, c.latency_metric) AS resource, c.kind, c.cgroup,
 	ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us) AS onset_at, c.triggered_at, c.ended_at,
 	ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us) - i.began_at AS after_ns,
 	round(100.0 * max(ifnull(1.0 * c.observed_us / nullif(c.window_us, 0), 0), ifnull((
@@ -655,8 +663,8 @@ ORDER BY i.incident_id DESC, onset_at, c.capture_id;
 CREATE VIEW incident_summary AS
 SELECT i.incident_id, i.run_id, iif(i.ended_at IS NULL, 'recording', 'complete') AS state,
 	strftime('%Y-%m-%dT%H:%M:%SZ', i.began_at / 1000000000, 'unixepoch') AS began, i.began_at, i.ended_at,
-	i.ended_at - i.began_at AS duration_ns, i.captures, i.resource, f.capture_id AS first_id, f.rule AS first_rule,
-	f.cgroup AS first_cgroup, i.explained_by, i.verdict, i.blamed_percent
+	i.ended_at - i.began_at AS duration_ns, i.captures, ifnull(i.resource, f.latency_metric) AS resource,
+	f.capture_id AS first_id, f.rule AS first_rule, f.cgroup AS first_cgroup, i.explained_by, i.verdict, i.blamed_percent
 FROM incident i JOIN capture f ON f.capture_id = (
 	SELECT c.capture_id FROM capture c WHERE c.incident_id = i.incident_id
 	ORDER BY ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us), c.capture_id LIMIT 1);

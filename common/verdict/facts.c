@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/abi/latency.h"
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "common/verdict/verdict.h"
@@ -99,14 +100,37 @@ static size_t find_word(sqlite3_stmt *row, int column, const char *const *words,
 
 /* ---- what the rows say ---- */
 
+/* A latency of no one resource is of all waits. */
+static enum psi_resource resource_of_latency(size_t metric)
+{
+	switch (metric) {
+	case METRIC_RUNQUEUE:
+	case METRIC_FORK:
+		return PSI_CPU;
+	case METRIC_BLOCK:
+	case METRIC_BLOCK_QUEUE:
+	case METRIC_BLOCK_SERVICE:
+	case METRIC_MEMORY:
+		return PSI_IO;
+	default:
+		return PSI_RESOURCES;
+	}
+}
+
 static int add_capture(struct verdict_facts *facts, sqlite3_stmt *row)
 {
 	static const char *const modes[] = {
-		[FIRED_KILL] = "kill", [FIRED_NOTHING] = "manual", [FIRED_BASELINE] = "baseline"
+		[FIRED_KILL] = "kill",
+		[FIRED_NOTHING] = "manual",
+		[FIRED_BASELINE] = "baseline",
+		[FIRED_LATENCY] = "latency",
 	};
+	static const char *const metrics[METRICS] = { METRIC_NAMES };
 
 	facts->fired = (enum verdict_trigger)find_word(row, 0, modes, ARRAY_SIZE(modes));
 	facts->resource = (enum psi_resource)find_word(row, 1, psi_resource_names, PSI_RESOURCES);
+	if (facts->fired == FIRED_LATENCY)
+		facts->resource = resource_of_latency(find_word(row, 7, metrics, METRICS));
 	facts->is_interrupted = sqlite3_column_int(row, 3);
 	facts->span_ns = size_at(row, 4);
 	facts->cpus = (uint32_t)(size_at(row, 5) & UINT16_MAX);
@@ -282,7 +306,7 @@ static const char capture_sql[] =
 	"100.0 * max(ifnull(1.0 * observed_us / nullif(window_us, 0), 0), ifnull((SELECT 1000.0 "
 	"* (max(iif(c.kind = 'full', p.full_us, p.some_us)) - min(iif(c.kind = 'full', p.full_us, p.some_us))) "
 	"/ nullif(max(p.at) - min(p.at), 0) FROM pressure p WHERE p.capture_id = c.capture_id "
-	"AND p.resource = c.resource AND p.scope = ifnull(c.cgroup, 'system')), 0)) FROM capture c" OF_CAPTURE;
+	"AND p.resource = c.resource AND p.scope = ifnull(c.cgroup, 'system')), 0)), latency_metric FROM capture c" OF_CAPTURE;
 
 static const char account_sql[] =
 	"SELECT victim, account, threads, ns FROM account" OF_CAPTURE "ORDER BY victim LIMIT " ROWS_MAX;

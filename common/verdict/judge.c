@@ -288,6 +288,9 @@ static bool decide_negligible(const struct verdict_facts *facts, struct verdict 
 	if (facts->fired == FIRED_PRESSURE && facts->stalled_percent >= NEGLIGIBLE_PERCENT &&
 	    !is_within_tolerance)
 		return false;
+	/* the longest of many short waits */
+	if (facts->fired == FIRED_LATENCY && !is_within_tolerance)
+		return false;
 	if (facts->fired != FIRED_PRESSURE)
 		is_within_tolerance |= sums_percent(verdict->waited_ns, facts->span_ns) < TOLERANCE_PERCENT;
 	if (has_unseen_time(victim))

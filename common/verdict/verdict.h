@@ -122,11 +122,11 @@ enum verdict_unseen {
 	UNSEEN_WAITS = 1 << 6,  /* waits of which nobody is known: not recorded, unseen, or not ended */
 };
 
-enum verdict_trigger { FIRED_KILL, FIRED_NOTHING, FIRED_BASELINE, FIRED_PRESSURE };
+enum verdict_trigger { FIRED_KILL, FIRED_NOTHING, FIRED_BASELINE, FIRED_LATENCY, FIRED_PRESSURE };
 
 struct verdict_facts {
 	enum verdict_trigger fired;
-	enum psi_resource resource; /* PSI_RESOURCES: none fired */
+	enum psi_resource resource; /* that fired, or that a latency is about; PSI_RESOURCES: none */
 	const char *cgroup;         /* whose pressure fired; NULL: the host's */
 	bool is_interrupted;
 	double stalled_percent; /* of the trigger's window, or of the time since, whichever is more */

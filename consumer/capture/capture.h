@@ -130,14 +130,17 @@ struct capture_trigger {
 	struct asking *asking;
 	uint32_t rule_id;
 	char rule[64];
-	struct trigger psi;      /* of a kill: memory, and nothing else */
+	struct trigger psi;      /* of a kill or a latency: the nearest resource, and nothing else */
 	struct kill_record kill; /* of TRIGGER_KILL */
+	/* of TRIGGER_LATENCY, with the quantile that was seen */
+	struct latency_trigger latency;
+	uint64_t latency_observed_ns;
 	enum trigger_mode mode;
 	char *cgroup; /* NULL: the whole system. Owned by this structure. */
 	uint64_t observed_us;
 	uint64_t triggered_ns; /* CLOCK_MONOTONIC */
 	int64_t triggered_at;  /* Unix ns */
-	/* when the stall began (psi_window_onset()), or the time of the kill, CLOCK_MONOTONIC; 0: not known */
+	/* when the stall began (psi_window_onset()), or the window of a latency, or the time of the kill, CLOCK_MONOTONIC; 0: not known */
 	uint64_t onset_ns;
 	uint32_t incident; /* its number within the run (incident.h) */
 	uint64_t wanted_history_ns, capture_ns;
@@ -250,7 +253,8 @@ static inline bool capture_is_of_pressure(const struct capture_trigger *trigger)
 /* Whether a rule fired. Without that, onset_ns and incident mean nothing, and there is no cause. */
 static inline bool capture_was_triggered(const struct capture_trigger *trigger)
 {
-	return capture_is_of_pressure(trigger) || trigger->mode == TRIGGER_KILL;
+	return capture_is_of_pressure(trigger) || trigger->mode == TRIGGER_KILL ||
+	       trigger->mode == TRIGGER_LATENCY;
 }
 
 /* Whose capture it is, for the log: "rule web", or "alice (uid 1000)". */

@@ -66,6 +66,14 @@ static uint64_t samples_of_targets(const struct capture *capture)
 	return sum;
 }
 
+static const char *latency_of(const struct capture_trigger *trigger, char into[LATENCY_TEXT_BYTES])
+{
+	const struct latency_trigger *latency = &trigger->latency;
+
+	return latency_text(latency_metric_names[latency->metric], latency_quantile_names[latency->quantile],
+			    trigger->latency_observed_ns, latency->limit_ns, latency->window_ns, into);
+}
+
 static void add_message(struct announcement *to, const struct announced *announced)
 {
 	const struct capture *capture = announced->capture;
@@ -73,12 +81,16 @@ static void add_message(struct announcement *to, const struct announced *announc
 	const struct stored_verdict *verdict = announced->verdict;
 	const char *interrupted = capture->interrupted ? ", interrupted" : "";
 	uint64_t samples = samples_of_targets(capture);
-	char whose[CAPTURE_WHOSE_BYTES];
+	char whose[CAPTURE_WHOSE_BYTES], seen[LATENCY_TEXT_BYTES];
 
 	capture_whose(trigger, whose, sizeof(whose));
 	if (trigger->mode == TRIGGER_KILL)
 		add(to, "MESSAGE", "capture %" PRId64 ", %s%s; %s", announced->capture_id, whose, interrupted,
 		    verdict->headline);
+	else if (trigger->mode == TRIGGER_LATENCY)
+		add(to, "MESSAGE", "capture %" PRId64 ", %s: %s, on %s%s; %s", announced->capture_id, whose,
+		    latency_of(trigger, seen), trigger->cgroup ? trigger->cgroup : "the whole system",
+		    interrupted, verdict->headline);
 	else if (trigger->asking)
 		add(to, "MESSAGE", "capture %" PRId64 ", asked for by %s: %" PRIu64 " %s%s; %s",
 		    announced->capture_id, whose, samples, plural(samples, "sample", "samples"), interrupted,
@@ -99,6 +111,17 @@ static void add_pressure(struct announcement *to, const struct capture_trigger *
 	add(to, "BOURDON_STALLED_PERCENT", "%.1f", stalled_percent(trigger));
 	add(to, "BOURDON_WINDOW_USEC", "%" PRIu64, trigger->psi.window_us);
 	add(to, "BOURDON_THRESHOLD_USEC", "%" PRIu64, trigger->psi.stall_us);
+}
+
+static void add_latency(struct announcement *to, const struct capture_trigger *trigger)
+{
+	const struct latency_trigger *latency = &trigger->latency;
+
+	add(to, "BOURDON_LATENCY_METRIC", "%s", latency_metric_names[latency->metric]);
+	add(to, "BOURDON_LATENCY_QUANTILE", "%s", latency_quantile_names[latency->quantile]);
+	add(to, "BOURDON_LATENCY_NSEC", "%" PRIu64, trigger->latency_observed_ns);
+	add(to, "BOURDON_LATENCY_LIMIT_NSEC", "%" PRIu64, latency->limit_ns);
+	add(to, "BOURDON_WINDOW_USEC", "%" PRIu64, latency->window_ns / 1000);
 }
 
 static void add_kill(struct announcement *to, const struct kill_record *kill)
@@ -124,6 +147,8 @@ static void add_fired(struct announcement *to, const struct announced *announced
 	add(to, "BOURDON_RULE", "%s", trigger->rule);
 	if (trigger->mode == TRIGGER_KILL)
 		add_kill(to, &trigger->kill);
+	else if (trigger->mode == TRIGGER_LATENCY)
+		add_latency(to, trigger);
 	else
 		add_pressure(to, trigger);
 	add(to, "BOURDON_SCOPE", "%s", trigger->cgroup ? "cgroup" : "system");
@@ -153,9 +178,10 @@ void announce_make(const struct announced *announced, struct announcement *ret_a
 	ret_announcement->count = ret_announcement->used = 0;
 	add_message(ret_announcement, announced);
 	add(ret_announcement, "MESSAGE_ID", "%s",
-	    trigger->asking                 ? ANNOUNCE_ASKED
-	    : trigger->mode == TRIGGER_KILL ? ANNOUNCE_KILLED
-					    : ANNOUNCE_CAPTURED);
+	    trigger->asking                    ? ANNOUNCE_ASKED
+	    : trigger->mode == TRIGGER_KILL    ? ANNOUNCE_KILLED
+	    : trigger->mode == TRIGGER_LATENCY ? ANNOUNCE_LATENCY
+					       : ANNOUNCE_CAPTURED);
 	add(ret_announcement, "PRIORITY", "%s", is_urgent(announced) ? PRIORITY_NOTICE : PRIORITY_INFO);
 	add(ret_announcement, "SYSLOG_IDENTIFIER", "bourdond");
 	add(ret_announcement, "BOURDON_CAPTURE", "%" PRId64, announced->capture_id);

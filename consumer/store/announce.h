@@ -14,6 +14,7 @@
 
 /* systemd/bourdon.catalog.in has their texts. */
 #define ANNOUNCE_CAPTURED "9f8b8a2aec894c2ba7be965f985b1066"
+#define ANNOUNCE_LATENCY "1ae2d27c7e8a497d860279462541c231"
 #define ANNOUNCE_KILLED "f7ad9544b9e14cdf86a888e6b96d4d69"
 #define ANNOUNCE_ASKED "ace7d791a2734c52b1957a08e5e8b344"
 

@@ -92,7 +92,9 @@ void metrics_add(struct metrics *metrics, const struct capture *capture, const s
 								  : capture->losses[i];
 	if (trigger->asking)
 		return; /* counted as a request */
-	resource = capture_is_of_pressure(trigger) ? psi_resource_names[trigger->psi.resource] : "";
+	resource = capture_is_of_pressure(trigger)    ? psi_resource_names[trigger->psi.resource]
+		   : trigger->mode == TRIGGER_LATENCY ? "latency"
+						      : "";
 	series = find_series(metrics, trigger->rule, resource, verdict_kind_names[verdict]);
 	if (!series)
 		series = add_series(metrics, trigger->rule, resource, verdict_kind_names[verdict]);

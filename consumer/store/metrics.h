@@ -17,8 +17,8 @@
 
 /* Beyond these, captures of a rule count as those of rule "(more)". */
 #define METRICS_SERIES_MAX 1024U
-/* With "(more)", for each resource, or the kill that has none, and each verdict. */
-#define METRICS_SERIES_ALL (METRICS_SERIES_MAX + (PSI_RESOURCES + 1U) * VERDICT_KINDS)
+/* With "(more)", for each resource, latencies, or the kill that has none, and each verdict. */
+#define METRICS_SERIES_ALL (METRICS_SERIES_MAX + (PSI_RESOURCES + 2U) * VERDICT_KINDS)
 
 struct metrics {
 	const char *state_dir;

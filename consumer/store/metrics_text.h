@@ -15,7 +15,7 @@
 /* Captures of one rule, resource and verdict. */
 struct metrics_series {
 	char rule[64];
-	const char *resource; /* "": of a kill */
+	const char *resource; /* "latency": of one; "": of a kill */
 	const char *cause;    /* a word of verdict_kind_names */
 	uint64_t captures;
 	int64_t last_at; /* the newest trigger, Unix ns */

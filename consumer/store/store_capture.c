@@ -22,7 +22,9 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 			   uint64_t history_ns, int64_t *ret_capture_id)
 {
 	const struct asking *asking = trigger->asking;
-	bool fired = capture_was_triggered(trigger), is_pressure = capture_is_of_pressure(trigger);
+	bool fired = capture_was_triggered(trigger), is_pressure = capture_is_of_pressure(trigger),
+	     is_latency = trigger->mode == TRIGGER_LATENCY;
+	const struct latency_trigger *latency = &trigger->latency;
 	const char *resource = is_pressure ? psi_resource_names[trigger->psi.resource] : NULL;
 	int64_t onset_at = trigger_onset_at(trigger);
 	sqlite3_stmt *statement = NULL;
@@ -35,27 +37,34 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 	if (!result)
 		result = sql_insert(
 			sql, &statement, "capture", NULL, &capture_id,
-			SQL_COLUMNS(SQL_NUMBER(run_id, run_id),
-				    SQL_NUMBER_IF(rule_id, trigger->rule_id, trigger->rule_id),
-				    SQL_TEXT(rule, asking ? NULL : trigger->rule),
-				    SQL_TEXT(resource, resource),
-				    SQL_TEXT(kind, is_pressure ? psi_kind_names[trigger->psi.kind] : NULL),
-				    SQL_NUMBER_IF(stall_us, is_pressure, trigger->psi.stall_us),
-				    SQL_NUMBER_IF(window_us, is_pressure, trigger->psi.window_us),
-				    SQL_TEXT(trigger_mode, trigger_mode_names[trigger->mode]),
-				    SQL_TEXT(cgroup, trigger->cgroup),
-				    SQL_NUMBER(triggered_at, trigger->triggered_at),
-				    SQL_NUMBER(began_at, trigger->triggered_at - (int64_t)history_ns),
-				    SQL_NUMBER(history_ns, history_ns), SQL_TEXT(state, "recording"),
-				    SQL_NUMBER_IF(observed_us, is_pressure, trigger->observed_us),
-				    SQL_NUMBER(hz, trigger->hz), SQL_TEXT(verdict, NULL),
-				    SQL_NUMBER_IF(verdict_version, false, 0), SQL_TEXT(not_examined, NULL),
-				    SQL_NUMBER_IF(incident_id, incident_id, incident_id),
-				    SQL_NUMBER_IF(onset_at, onset_at != INT64_MAX, onset_at),
-				    SQL_NUMBER_IF(asked_by_uid, asking, asking->uid),
-				    SQL_TEXT(asked_by, asking && asking->user[0] ? asking->user : NULL),
-				    SQL_TEXT(asked_for, asking ? asking->text : NULL),
-				    SQL_TEXT(note, asking ? asking->note : NULL)));
+			SQL_COLUMNS(
+				SQL_NUMBER(run_id, run_id),
+				SQL_NUMBER_IF(rule_id, trigger->rule_id, trigger->rule_id),
+				SQL_TEXT(rule, asking ? NULL : trigger->rule), SQL_TEXT(resource, resource),
+				SQL_TEXT(kind, is_pressure ? psi_kind_names[trigger->psi.kind] : NULL),
+				SQL_NUMBER_IF(stall_us, is_pressure, trigger->psi.stall_us),
+				SQL_NUMBER_IF(window_us, is_pressure, trigger->psi.window_us),
+				SQL_TEXT(trigger_mode, trigger_mode_names[trigger->mode]),
+				SQL_TEXT(cgroup, trigger->cgroup),
+				SQL_NUMBER(triggered_at, trigger->triggered_at),
+				SQL_NUMBER(began_at, trigger->triggered_at - (int64_t)history_ns),
+				SQL_NUMBER(history_ns, history_ns), SQL_TEXT(state, "recording"),
+				SQL_NUMBER_IF(observed_us, is_pressure, trigger->observed_us),
+				SQL_TEXT(latency_metric,
+					 is_latency ? latency_metric_names[latency->metric] : NULL),
+				SQL_TEXT(latency_quantile,
+					 is_latency ? latency_quantile_names[latency->quantile] : NULL),
+				SQL_NUMBER_IF(latency_limit_ns, is_latency, latency->limit_ns),
+				SQL_NUMBER_IF(latency_observed_ns, is_latency, trigger->latency_observed_ns),
+				SQL_NUMBER_IF(latency_window_ns, is_latency, latency->window_ns),
+				SQL_NUMBER(hz, trigger->hz), SQL_TEXT(verdict, NULL),
+				SQL_NUMBER_IF(verdict_version, false, 0), SQL_TEXT(not_examined, NULL),
+				SQL_NUMBER_IF(incident_id, incident_id, incident_id),
+				SQL_NUMBER_IF(onset_at, onset_at != INT64_MAX, onset_at),
+				SQL_NUMBER_IF(asked_by_uid, asking, asking->uid),
+				SQL_TEXT(asked_by, asking && asking->user[0] ? asking->user : NULL),
+				SQL_TEXT(asked_for, asking ? asking->text : NULL),
+				SQL_TEXT(note, asking ? asking->note : NULL)));
 	sqlite3_finalize(statement);
 	if (!result && fired)
 		result = incidents_settle(sql, capture_id);

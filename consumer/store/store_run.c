@@ -16,22 +16,35 @@ static char *triggers_text(const struct rule *rule)
 	char *text = NULL;
 	size_t bytes;
 	FILE *stream = open_memstream(&text, &bytes);
+	const char *separator = "";
 	bool complete;
 
 	if (!stream)
 		return NULL;
+	fputc('[', stream);
 	for (size_t i = 0; i < rule->triggers_count; i++) {
 		const struct trigger *trigger = &rule->triggers[i];
 
 		fprintf(stream,
 			"%s{\"resource\":\"%s\",\"kind\":\"%s\",\"stall_us\":%" PRIu64
 			",\"window_us\":%" PRIu64 "}",
-			i ? "," : "[", psi_resource_names[trigger->resource], psi_kind_names[trigger->kind],
+			separator, psi_resource_names[trigger->resource], psi_kind_names[trigger->kind],
 			trigger->stall_us, trigger->window_us);
+		separator = ",";
+	}
+	for (size_t i = 0; i < rule->latencies_count; i++) {
+		const struct latency_trigger *latency = &rule->latencies[i];
+
+		fprintf(stream,
+			"%s{\"metric\":\"%s\",\"quantile\":\"%s\",\"limit_ns\":%" PRIu64
+			",\"window_ns\":%" PRIu64 "}",
+			separator, latency_metric_names[latency->metric],
+			latency_quantile_names[latency->quantile], latency->limit_ns, latency->window_ns);
+		separator = ",";
 	}
 	if (rule->on_kill)
-		fprintf(stream, "%s{\"on_kill\":true}", rule->triggers_count ? "," : "[");
-	fputs(rule->triggers_count || rule->on_kill ? "]" : "[]", stream);
+		fprintf(stream, "%s{\"on_kill\":true}", separator);
+	fputc(']', stream);
 	complete = !ferror(stream);
 	if (!fclose(stream) && complete)
 		return text;

@@ -29,6 +29,7 @@ struct answer {
 	struct profile *profile; /* of the targets; also keeps the texts */
 	struct profile others;   /* loaded only if the verdict names one of them */
 	const char *rule, *resource, *kind, *cgroup, *state, *hostname, *asked_by, *asked_for;
+	const char *latency; /* that fired, what was seen, and the limit; NULL: none */
 	int64_t triggered_at, ended_at, onset_at, observed_us, stall_us, window_us;
 	bool has_ended;
 	bool is_older;    /* the stall began before the capture's history */

@@ -6,6 +6,8 @@
 #include "report/answer/goes_on.h"
 #include "report/answer/remedy.h"
 #include "report/model/query.h"
+#include "report/text/column_text.h"
+#include "report/text/format.h"
 
 #include <string.h>
 
@@ -36,6 +38,16 @@ static int keep_texts(struct answer *answer, const struct query *query)
 	return 0;
 }
 
+static int keep_latency(struct answer *answer, const struct query *query)
+{
+	char text[FORMAT_BYTES];
+
+	if (query_is_null(query, "latency_metric"))
+		return 0;
+	answer->latency = profile_keep(answer->profile, column_latency(query, text));
+	return answer->latency ? 0 : -ENOMEM;
+}
+
 static int load_capture(struct answer *answer)
 {
 	_cleanup_query_ struct query query =
@@ -53,7 +65,7 @@ static int load_capture(struct answer *answer)
 	answer->stall_us = query_number(&query, "stall_us");
 	answer->window_us = query_number(&query, "window_us");
 	answer->stored_version = query_number(&query, "verdict_version");
-	return keep_texts(answer, &query);
+	return keep_latency(answer, &query) ? -ENOMEM : keep_texts(answer, &query);
 }
 
 static int judge_capture(struct answer *answer)

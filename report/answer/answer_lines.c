@@ -72,6 +72,10 @@ static const char *say_shortage(struct answer *answer)
 	if (facts->fired == FIRED_KILL)
 		return answer->judged.verdict.kill ? NULL
 						   : "memory: a target was killed, and its row was not kept";
+	if (facts->fired == FIRED_LATENCY)
+		return answer_say_name(answer, answer->cgroup ? answer_unit_of(answer->cgroup) : NULL,
+				       "%s %s", answer->latency ? answer->latency : "a latency",
+				       answer->cgroup ? "in " ANSWER_NAME : "on the host");
 	if (facts->resource >= PSI_RESOURCES)
 		return answer_say(answer, "nothing fired: %s asked for %s",
 				  answer->asked_by ? answer->asked_by : "somebody",
@@ -177,8 +181,9 @@ static const char *say_since(struct answer *answer)
 
 	if (!answer->resource)
 		return answer_say(answer, "%s, when %s", time_text_write(answer->triggered_at, when),
-				  answer->judged.facts.fired == FIRED_KILL ? "it was killed"
-									   : "it was asked for");
+				  answer->judged.facts.fired == FIRED_KILL      ? "it was killed"
+				  : answer->judged.facts.fired == FIRED_LATENCY ? "the rule fired"
+										: "it was asked for");
 	return answer_say(
 		answer, "%s%s, %s%s before the trigger", time_text_write(answer->onset_at, when),
 		answer->is_older ? " or earlier" : "",

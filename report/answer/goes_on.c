@@ -16,9 +16,9 @@ static const char recording_sql[] =
 
 /* Later captures by the same rule on the same resource, or of the same incident. The index of times finds them. */
 static const char again_sql[] =
-	"SELECT o.capture_id, ifnull(o.resource, 'a kill') AS resource, o.triggered_at, o.rule = t.rule AND o.resource IS t.resource AS same, "
+	"SELECT o.capture_id, ifnull(o.resource, ifnull(o.latency_metric, 'a kill')) AS resource, o.triggered_at, o.rule = t.rule AND o.resource IS t.resource AND o.latency_metric IS t.latency_metric AS same, "
 	"count(*) OVER () AS captures FROM capture t JOIN capture o ON o.triggered_at > t.triggered_at "
-	"AND o.trigger_mode <> 'baseline' AND (o.rule = t.rule AND o.resource IS t.resource OR o.incident_id = t.incident_id) "
+	"AND o.trigger_mode <> 'baseline' AND (o.rule = t.rule AND o.resource IS t.resource AND o.latency_metric IS t.latency_metric OR o.incident_id = t.incident_id) "
 	"WHERE t.capture_id = ?1 ORDER BY same DESC, o.triggered_at DESC LIMIT 1";
 
 /* How much of its last second the pressure that fired grew. */

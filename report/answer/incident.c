@@ -103,7 +103,7 @@ static const char victims_sql[] =
 	"SELECT resource, program, stalled_ns, capture_id, unit, cgroup, ifnull(unit, cgroup) AS place FROM ("
 	"SELECT *, row_number() OVER (PARTITION BY resource, program, unit, cgroup ORDER BY stalled_ns DESC, capture_id) "
 	"AS of_program FROM ("
-	"SELECT c.resource, c.capture_id, p.comm AS program, p.unit, p.cgroup, CAST(total(CASE c.resource "
+	"SELECT ifnull(c.resource, c.latency_metric) AS resource, c.capture_id, p.comm AS program, p.unit, p.cgroup, CAST(total(CASE c.resource "
 	"WHEN 'io' THEN u.stalled_io_ns WHEN 'memory' THEN u.stalled_memory_ns ELSE u.stalled_cpu_ns END) AS INTEGER) "
 	"AS stalled_ns FROM capture c JOIN usage u USING(capture_id) JOIN process p USING(process_id) "
 	"WHERE c.incident_id = ?1 AND u.role = 'target' GROUP BY c.capture_id, p.comm, p.unit, p.cgroup"
@@ -115,7 +115,8 @@ static const char victims_sql[] =
  */
 #define CAPTURES_MOST 32
 static const char culprits_of_capture_sql[] =
-	"SELECT * FROM (SELECT capture_id, resource, role, program, processes, ended, cpu_ns, read_bytes, write_bytes, "
+	"SELECT * FROM (SELECT capture_id, ifnull(resource, (SELECT latency_metric FROM capture c WHERE c.capture_id = "
+	"culprit_group.capture_id)) AS resource, role, program, processes, ended, cpu_ns, read_bytes, write_bytes, "
 	"rss_bytes, percent, unit, container, cgroup, taken FROM culprit_group WHERE capture_id = %" PRId64
 	" AND taken > 0 ORDER BY taken DESC LIMIT 10)";
 static const char culprits_sql[] =

@@ -22,6 +22,16 @@ static void cell_pressure(const struct query *query, const char *name, char *int
 {
 	char resource[16], kind[16], observed[32], window[32];
 
+	if (!query_is_null(query, "latency_metric")) {
+		char metric[16], quantile[8];
+
+		snprintf(into, into_bytes, "%s %s %s",
+			 escape_terminal(query_text(query, "latency_metric"), metric, sizeof(metric)),
+			 escape_terminal(query_text(query, "latency_quantile"), quantile, sizeof(quantile)),
+			 format_duration(query_real(query, "latency_observed_ns"), "", observed,
+					 sizeof(observed)));
+		return;
+	}
 	if (query_is_null(query, "resource")) {
 		const char *mode = query_text(query, "trigger_mode");
 
@@ -41,7 +51,9 @@ static void cell_pressure(const struct query *query, const char *name, char *int
 /* A capture without a trigger has no threshold. */
 static void cell_threshold(const struct query *query, const char *name, char *into, size_t into_bytes)
 {
-	if (query_number(query, name))
+	if (!query_is_null(query, "latency_limit_ns"))
+		format_duration(query_real(query, "latency_limit_ns"), "", into, into_bytes);
+	else if (query_number(query, name))
 		format_duration(query_real(query, name) * 1e3, "", into, into_bytes);
 	else
 		snprintf(into, into_bytes, "-");

@@ -278,7 +278,7 @@ static int read_capture(struct export *export, int64_t capture_id)
 {
 	_cleanup_query_ struct query query = query_begin(
 		export->database,
-		"SELECT c.*, iif(c.trigger_mode = 'kill', 'kill', c.resource) AS fired, r.hostname, r.kernel, r.version, r.cpus FROM capture c LEFT JOIN run r USING(run_id) "
+		"SELECT c.*, iif(c.trigger_mode IN ('kill', 'latency'), c.trigger_mode, c.resource) AS fired, r.hostname, r.kernel, r.version, r.cpus FROM capture c LEFT JOIN run r USING(run_id) "
 		"WHERE c.capture_id = ?1",
 		capture_id, 0);
 	struct export_capture *capture = &export->capture;

@@ -107,6 +107,8 @@ static void write_title(struct report *report, FILE *out)
 		fputs(" pressure", out);
 	} else if (!strcmp(query_text(&query, "trigger_mode"), "kill")) {
 		fputs(": a kill", out);
+	} else if (!strcmp(query_text(&query, "trigger_mode"), "latency")) {
+		fputs(": a latency", out);
 	}
 	fputs(" on ", out);
 	xml_text_cut(out, query_text(&query, "hostname"), 64);

@@ -329,6 +329,7 @@ static void write_samples(FILE *out, const struct part *part)
 
 static const char capture_sql[] =
 	"SELECT c.capture_id, c.rule, c.resource, c.kind, c.stall_us, c.window_us, c.observed_us, c.trigger_mode, c.cgroup,"
+	" c.latency_metric, c.latency_quantile, c.latency_limit_ns, c.latency_observed_ns, c.latency_window_ns,"
 	" c.state, c.triggered_at, (c.triggered_at - c.began_at) AS before_ns, (c.ended_at - c.triggered_at) AS after_ns,"
 	" c.history_ns, c.offcpu_history_ns, (c.triggered_at - c.onset_at) AS onset_before_ns, c.hz, c.verdict,"
 	" strftime('%Y-%m-%d %H:%M:%S', c.triggered_at / 1000000000, 'unixepoch') AS triggered, c.expected_samples,"

@@ -20,6 +20,9 @@ char *column_duration(const struct query *query, const char *name, double unit_n
 char *column_count(const struct query *query, const char *name, const char *one, const char *many,
 		   char *into);
 
+/* What fired where trigger_mode is latency: "runqueue p99 12 ms > 5 ms in 10 s". Needs the columns latency_*. */
+char *column_latency(const struct query *query, char *into);
+
 /* The column `percent`. */
 char *column_percent(const struct query *query, char *into);
 

@@ -47,8 +47,17 @@ static void print_verdict(const struct layout *layout, const struct query *query
 /* What fired, and the begin of the line about the capture's span. */
 static void print_fired(const struct layout *layout, const struct query *query)
 {
-	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
 
+	if (!query_is_null(query, "latency_metric")) {
+		fprintf(layout->out, "  latency   %s\n  trigger   latency, on %s%s\n",
+			column_latency(query, c),
+			query_is_null(query, "cgroup") ? "the whole system" : "cgroup ",
+			column_text(query, "cgroup", 68, b));
+		fprintf(layout->out, "  captured  %s before the trigger, ",
+			column_duration(query, "history_ns", 1, a));
+		return;
+	}
 	fprintf(layout->out, "  pressure  %s %s: ", column_text(query, "resource", 8, a),
 		column_text(query, "kind", 8, b));
 	fprintf(layout->out, "stalled %s in a window of %s", column_duration(query, "observed_us", 1e3, a),

@@ -115,6 +115,37 @@ START_TEST(a_capture_of_a_kill)
 }
 END_TEST
 
+START_TEST(a_capture_of_a_latency)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
+	const struct stored_verdict verdict = { .kind = VERDICT_NEIGHBOUR, .headline = "neighbour: hog" };
+	const struct announced announced = { capture, 42, &verdict };
+	_cleanup_free_ char *text = NULL;
+
+	capture->trigger.mode = TRIGGER_LATENCY;
+	capture->trigger.latency = (struct latency_trigger){ .metric = METRIC_BLOCK_SERVICE,
+							     .quantile = LATENCY_P99,
+							     .limit_ns = 200000000,
+							     .window_ns = 10000000000 };
+	capture->trigger.latency_observed_ns = 410000000;
+	free(TAKE_PTR(capture->trigger.cgroup));
+	text = fields_of(&announced);
+	ck_assert_ptr_nonnull(strstr(
+		text,
+		"MESSAGE=capture 42, rule web: block.service p99 410 ms > 200 ms in 10 s, on the whole system; neighbour: hog\n"
+		"MESSAGE_ID=" ANNOUNCE_LATENCY "\n"
+		"PRIORITY=5\n"));
+	ck_assert_ptr_nonnull(strstr(text, "BOURDON_RULE=web\n"
+					   "BOURDON_LATENCY_METRIC=block.service\n"
+					   "BOURDON_LATENCY_QUANTILE=p99\n"
+					   "BOURDON_LATENCY_NSEC=410000000\n"
+					   "BOURDON_LATENCY_LIMIT_NSEC=200000000\n"
+					   "BOURDON_WINDOW_USEC=10000000\n"
+					   "BOURDON_SCOPE=system\n"));
+	ck_assert_ptr_null(strstr(text, "BOURDON_STALLED"));
+}
+END_TEST
+
 START_TEST(what_is_not_known_has_no_field)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
@@ -445,6 +476,7 @@ SUITE(announce)
 
 	tcase_add_test(fields, a_capture_of_a_rule);
 	tcase_add_test(fields, a_capture_of_a_kill);
+	tcase_add_test(fields, a_capture_of_a_latency);
 	tcase_add_test(fields, what_is_not_known_has_no_field);
 	tcase_add_test(fields, a_capture_on_demand);
 	tcase_add_test(fields, hostile_names_are_values_that_a_terminal_may_see);

@@ -139,6 +139,38 @@ START_TEST(text_says_what_is_a_baseline)
 }
 END_TEST
 
+/* Capture 2 becomes one of a latency, with a hostile word. */
+START_TEST(a_latency_says_what_was_seen)
+{
+	_cleanup_command_ran_ struct command_ran list, why, json;
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_int_eq(
+		sqlite3_exec(
+			db,
+			"UPDATE capture SET resource = NULL, kind = NULL, stall_us = NULL, window_us = NULL, observed_us = NULL, "
+			"trigger_mode = 'latency', latency_metric = 'runqueue', latency_quantile = 'p' || char(27), "
+			"latency_limit_ns = 20000000, latency_observed_ns = 31457280, latency_window_ns = 10000000000 WHERE capture_id = 2",
+			NULL, NULL, NULL),
+		SQLITE_OK);
+	sqlite3_close(db);
+	list = run("list");
+	why = run("why 2 --full");
+	json = run("list --json");
+	ck_assert_msg(strstr(list.out, "worker-io         runqueue p\\x1b 31.5ms          20ms  latency"),
+		      "%s", list.out);
+	ck_assert_msg(strstr(why.out, "runqueue p\\x1b 31.5 ms > 20 ms in 10 s on the host\n"), "%s",
+		      why.out);
+	ck_assert_msg(strstr(why.out, "  latency   runqueue p\\x1b 31.5 ms > 20 ms in 10 s\n"
+				      "  trigger   latency, on the whole system\n"),
+		      "%s", why.out);
+	ck_assert_ptr_null(strchr(why.out, '\033'));
+	ck_assert_ptr_nonnull(strstr(json.out, "\"latency_metric\": \"runqueue\""));
+	ck_assert_ptr_nonnull(strstr(json.out, "\"latency_observed_ns\": 31457280"));
+}
+END_TEST
+
 static void expect_refused(const char *part, const char *words)
 {
 	_cleanup_command_ran_ struct command_ran ran = run(words);
@@ -216,6 +248,7 @@ SUITE(list)
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_loop_test(tests, options_choose_captures, 0, ARRAY_SIZE(lists));
 	tcase_add_test(tests, text_says_what_is_a_baseline);
+	tcase_add_test(tests, a_latency_says_what_was_seen);
 	tcase_add_test(tests, mistakes_are_refused);
 	tcase_add_test(tests, the_newest_capture_is_no_baseline);
 	tcase_add_test(tests, show_has_the_facts);

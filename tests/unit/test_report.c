@@ -524,7 +524,7 @@ START_TEST(list_shows_the_newest_first)
 	assert_asked("SELECT json_array_length(?1)", json.out, "4");
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1, '$[0]')", json.out,
-		"capture_id,state,rule,resource,kind,stall_us,window_us,observed_us,trigger_mode,cgroup,"
+		"capture_id,state,rule,resource,kind,stall_us,window_us,observed_us,trigger_mode,latency_metric,latency_quantile,latency_limit_ns,latency_observed_ns,latency_window_ns,cgroup,"
 		"triggered,triggered_at,history_ns,after_ns,processes,stacks,samples,"
 		"expected_samples,received_samples,verdict,blamed_percent,losses,lost_percent,incident_id");
 	assert_asked("SELECT json_extract(?1, '$[2].rule') = 'we' || char(27) || 'b'", json.out, "1");

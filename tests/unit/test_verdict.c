@@ -104,6 +104,16 @@ static const struct kind_case {
 	  "ran 300, queued 5, queued 5 other hog", "", "negligible", 0, "", "", "" },
 	{ "little waiting, much at a time", "cpu 40",
 	  "ran 300, queued 5, queued 5 other hog", "", "neighbour", 100, "hog", "", "" },
+	{ "a latency, of few waits", "latency 0",
+	  "ran 300, queued 5, queued 5 other hog", "UPDATE capture SET latency_metric = 'runqueue'", "neighbour", 100, "hog", "", "" },
+	{ "a latency, and no waiting", "latency 0",
+	  "ran 300", "UPDATE capture SET latency_metric = 'runqueue'", "negligible", 0, "", "", "" },
+	{ "a latency of the disk, beside longer waits for a CPU", "latency 0",
+	  "ran 300, queued 50, queued 50 other hog, io 20, io 20 other dd",
+	  "UPDATE capture SET latency_metric = 'block.service'", "neighbour", 100, "dd", "", "" },
+	{ "a latency that may be of any wait", "latency 0",
+	  "ran 300, queued 50, queued 50 other hog, io 20, io 20 other dd",
+	  "UPDATE capture SET latency_metric = 'offcpu'", "neighbour", 100, "hog", "", "" },
 	{ "no waiting: others stall", "cpu 40",
 	  "ran 300", "", "negligible", 0, "", "", "" },
 	{ "a kill, while little was waited for", "memory 1",
@@ -486,7 +496,7 @@ static void make_any(struct any *any, unsigned int *seed)
 	struct verdict_facts *facts = &any->facts;
 
 	*facts = (struct verdict_facts){
-		.fired = (enum verdict_trigger)(rand_r(seed) % 4),
+		.fired = (enum verdict_trigger)(rand_r(seed) % (FIRED_PRESSURE + 1)),
 		.resource = (enum psi_resource)(rand_r(seed) % (PSI_RESOURCES + 1)),
 		.stalled_percent = rand_r(seed) % 101,
 		.span_ns = any_ns(seed),

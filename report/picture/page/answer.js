@@ -22,7 +22,8 @@ function drawAnswer(data) {
 
 	$('what').textContent = `capture ${capture.capture_id} · ${capture.rule ? `rule ${capture.rule}` : 'on demand'} · ${capture.hostname} · ${capture.triggered} UTC`;
 	$('eyebrow').textContent = resource ? `${resource} was short${capture.cgroup ? ` in ${capture.cgroup}` : ' on the whole system'}`
-		: capture.trigger_mode === 'kill' ? 'A process was killed for lack of memory' : 'Recorded on demand';
+		: capture.trigger_mode === 'kill' ? 'A process was killed for lack of memory'
+			: capture.trigger_mode === 'latency' ? `${capture.latency_metric} took too long${capture.cgroup ? ` in ${capture.cgroup}` : ' on the whole system'}` : 'Recorded on demand';
 	$('headline').textContent = answer?.headline ? capitalised(answer.headline)
 		: capture.note ?? (resource ? `${resource} pressure` : 'What these processes did');
 	// a line without a label goes on with the one before

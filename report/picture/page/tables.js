@@ -386,6 +386,7 @@ function drawMade(data) {
 	add('unit of the rule', capture.rule_unit);
 	add('watches', capture.watch);
 	add('threshold', capture.stall_us ? `${capture.resource} ${capture.kind}: ${duration(capture.stall_us * 1000)} within ${duration(capture.window_us * 1000)}` : null);
+	add('latency', capture.latency_metric ? `${capture.latency_metric} ${capture.latency_quantile}: ${duration(capture.latency_observed_ns)} > ${duration(capture.latency_limit_ns)} within ${duration(capture.latency_window_ns)}` : null);
 	add('trigger', capture.trigger_mode);
 	add('asked for by', capture.asked_by);
 	add('asked for', capture.asked_for);
