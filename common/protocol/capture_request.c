@@ -41,6 +41,8 @@ const char *capture_request_mistake(const struct capture_request *request)
 		return "--cgroup: expected a path below the mount of cgroup2, such as /system.slice, without '.', '..' and '//'";
 	if (!request->kinds || request->kinds & ~(CAPTURE_ON_CPU | CAPTURE_OFF_CPU))
 		return "expected samples on CPU, off CPU, or both";
+	if (request->probes & ~LATENCY_ALL)
+		return "--probes: expected groups of latencies";
 	if (request->for_ns < CAPTURE_FOR_NS_MIN || request->for_ns > CAPTURE_FOR_NS_MAX)
 		return "--for: from 1s to 1h";
 	if (request->before_ns > CAPTURE_BEFORE_NS_MAX)
@@ -54,6 +56,8 @@ void capture_request_write(const struct capture_request *request, FILE *out)
 	status_line_field(out, "for_ns", "%" PRIu64, request->for_ns);
 	status_line_field(out, "before_ns", "%" PRIu64, request->before_ns);
 	status_line_field(out, "kinds", "%" PRIu32, request->kinds);
+	if (request->has_probes)
+		status_line_field(out, "probes", "%" PRIu32, request->probes);
 	if (request->everyone)
 		status_line_field(out, "all", "1");
 	if (request->pids_count) {
@@ -117,6 +121,16 @@ static const char *read_kinds(const char *value, struct capture_request *request
 	return why;
 }
 
+static const char *read_probes(const char *value, struct capture_request *request)
+{
+	uint64_t probes;
+	const char *why = read_number(value, LATENCY_ALL, &probes);
+
+	request->has_probes = true;
+	request->probes = why ? 0 : (uint32_t)probes;
+	return why;
+}
+
 static const char *read_all(const char *value, struct capture_request *request)
 {
 	request->everyone = true;
@@ -174,9 +188,10 @@ const char *capture_request_read(const struct status_line *line, struct capture_
 	static const struct {
 		const char *key;
 		const char *(*read)(const char *value, struct capture_request *request);
-	} fields[] = { { "for_ns", read_for }, { "before_ns", read_before }, { "kinds", read_kinds },
-		       { "all", read_all },    { "pids", read_pids },        { "comm", read_comm },
-		       { "unit", read_unit },  { "cgroup", read_cgroup },    { "note", read_note } };
+	} fields[] = { { "for_ns", read_for },    { "before_ns", read_before }, { "kinds", read_kinds },
+		       { "probes", read_probes }, { "all", read_all },          { "pids", read_pids },
+		       { "comm", read_comm },     { "unit", read_unit },        { "cgroup", read_cgroup },
+		       { "note", read_note } };
 	struct capture_request request = { 0 };
 	uint32_t seen = 0;
 	const char *why = NULL;
@@ -221,6 +236,19 @@ static void write_duration(FILE *out, const char *option, uint64_t ns)
 	fprintf(out, " %s %" PRIu64 "%s", option, ns / units[i].ns, units[i].unit);
 }
 
+static void write_probes(FILE *out, uint32_t probes)
+{
+	bool any = false;
+
+	fprintf(out, " --probes %s", probes == LATENCY_ALL ? "all" : probes ? "" : "none");
+	for (uint32_t i = 0; i < LATENCY_GROUPS && probes != LATENCY_ALL; i++) {
+		if (!(probes >> i & 1))
+			continue;
+		fprintf(out, "%s%s", any ? "," : "", latency_group_names[i]);
+		any = true;
+	}
+}
+
 char *capture_request_text(const struct capture_request *request)
 {
 	char *text = NULL;
@@ -246,6 +274,8 @@ char *capture_request_text(const struct capture_request *request)
 		fputs(" --on-cpu", out);
 	if (request->kinds == CAPTURE_OFF_CPU)
 		fputs(" --off-cpu", out);
+	if (request->has_probes)
+		write_probes(out, request->probes);
 	if (fclose(out)) {
 		free(text);
 		return NULL;

@@ -8,6 +8,7 @@
 
 #include "common/abi/records.h"
 #include "common/policy/comm_pattern.h"
+#include "common/protocol/latency_groups.h"
 #include "common/protocol/status_line.h"
 
 #include <limits.h>
@@ -45,6 +46,8 @@ struct capture_request {
 	char unit[NAME_MAX + 1];            /* name or glob, as in a rule; "": none */
 	char cgroup[CGROUP_PATH_BYTES + 1]; /* path below the mount of cgroup2; "": none */
 	uint32_t kinds;                     /* CAPTURE_* */
+	bool has_probes;                    /* false: all groups of latencies that are measured */
+	uint32_t probes;                    /* else these: a bit for each LATENCY_* */
 	uint64_t for_ns, before_ns;
 	char note[CAPTURE_NOTE_BYTES + 1]; /* "": none */
 };

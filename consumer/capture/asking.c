@@ -13,6 +13,8 @@ struct asking *asking_new(const struct capture_request *request)
 	asking->kinds = request->kinds;
 	asking->for_ns = request->for_ns;
 	asking->before_ns = request->before_ns;
+	asking->rule.has_probes = request->has_probes;
+	asking->rule.probes = request->has_probes ? request->probes : LATENCY_ALL;
 	if (request->has_comm)
 		asking->rule.comm = request->comm;
 	else

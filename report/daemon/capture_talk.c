@@ -114,7 +114,7 @@ static void explain_refusal(const struct status_line *line)
 static void note_begun(struct conversation *talk, const struct status_line *line)
 {
 	uint64_t wanted_ns = talk->request->before_ns, has_ns = number_of(line, "history_ns");
-	char has[32], wanted[32];
+	char has[32], wanted[32], missing[128];
 
 	talk->was_begun = true;
 	/* a tick of the clock may be missing */
@@ -122,6 +122,10 @@ static void note_begun(struct conversation *talk, const struct status_line *line
 		log_warning("the rings hold %s of the %s before now",
 			    format_duration((double)has_ns, " ", has, sizeof(has)),
 			    format_duration((double)wanted_ns, " ", wanted, sizeof(wanted)));
+	if (*status_line_get(line, "probes_missing"))
+		log_warning(
+			"the kernel programs do not measure these latencies: %s; bourdon-load --probes says which they may",
+			escape_terminal(status_line_get(line, "probes_missing"), missing, sizeof(missing)));
 	show_recording(talk, line);
 }
 

@@ -16,8 +16,8 @@
 struct capture_words {
 	struct shared_words shared;
 	const char *pid; /* the last; the list has all */
-	const char *comm, *unit, *cgroup, *all, *duration, *before, *on_cpu, *off_cpu, *note, *format, *who,
-		*end;
+	const char *comm, *unit, *cgroup, *all, *duration, *before, *on_cpu, *off_cpu, *probes, *note,
+		*format, *who, *end;
 };
 
 #define WORD(name) .at = offsetof(struct capture_words, name)
@@ -34,6 +34,7 @@ static const struct command_option options[] = {
 	{ "for", "TIME", "how long to record: 1s to 1h", WORD(duration) },
 	{ "before", "TIME", "and what the rings hold of this time before (default 0s)", WORD(before) },
 	{ "on-cpu", NULL, "samples on CPU alone (default: on CPU and waiting)", WORD(on_cpu) },
+	{ "probes", "LIST", "latencies to measure: block,lock...; all or none (default: all)", WORD(probes) },
 	{ "who", NULL, "list the captures on demand under way: root all, others theirs", WORD(who) },
 	{ "end", "ID", "end this one early, and keep it: root any, others theirs", WORD(end) },
 	{ "note", "TEXT", "keep this text with the capture", WORD(note) },
@@ -97,6 +98,19 @@ static int read_text(const char *option, const char *word, size_t room, char *in
 	return OPTIONS_RUN;
 }
 
+static int read_probes(const char *word, struct capture_request *request)
+{
+	const char *wrong = word ? latency_groups_parse(word, &request->probes) : NULL;
+
+	request->has_probes = word;
+	if (!wrong)
+		return OPTIONS_RUN;
+	log_error(
+		"--probes %s: '%.*s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec or fork, parted by commas; or all, or none",
+		word, (int)strcspn(wrong, " \t,"), wrong);
+	return EXIT_USAGE;
+}
+
 /* The shell's user may write the path with a slash behind it. */
 static void cut_slash(char *path)
 {
@@ -110,8 +124,8 @@ static void cut_slash(char *path)
 static int read_under_way(const struct capture_words *words, int64_t *ret_end_id)
 {
 	bool has_more = words->pid || words->comm || words->unit || words->cgroup || words->all ||
-			words->duration || words->before || words->on_cpu || words->off_cpu || words->note ||
-			(words->who && words->end);
+			words->duration || words->before || words->on_cpu || words->off_cpu ||
+			words->probes || words->note || (words->who && words->end);
 	unsigned long long id = 0;
 
 	if (has_more) {
@@ -147,6 +161,7 @@ static int read_request(const struct capture_words *words, struct capture_reques
 	    read_duration("--before", words->before, &request.before_ns) != OPTIONS_RUN ||
 	    read_pids(words->shared.list, &request) != OPTIONS_RUN ||
 	    read_comm(words->comm, &request) != OPTIONS_RUN ||
+	    read_probes(words->probes, &request) != OPTIONS_RUN ||
 	    read_text("--unit", words->unit, sizeof(request.unit), request.unit) != OPTIONS_RUN ||
 	    read_text("--cgroup", words->cgroup, sizeof(request.cgroup), request.cgroup) != OPTIONS_RUN ||
 	    read_text("--note", words->note, sizeof(request.note), request.note) != OPTIONS_RUN)

@@ -31,6 +31,7 @@ static void check(const struct capture_request *request)
 	HOLDS(request->for_ns >= CAPTURE_FOR_NS_MIN && request->for_ns <= CAPTURE_FOR_NS_MAX);
 	HOLDS(request->before_ns <= CAPTURE_BEFORE_NS_MAX);
 	HOLDS(request->kinds && !(request->kinds & ~(CAPTURE_ON_CPU | CAPTURE_OFF_CPU)));
+	HOLDS(!(request->probes & ~LATENCY_ALL));
 	HOLDS(memchr(request->unit, '\0', sizeof(request->unit)));
 	HOLDS(memchr(request->cgroup, '\0', sizeof(request->cgroup)));
 	HOLDS(memchr(request->note, '\0', sizeof(request->note)));

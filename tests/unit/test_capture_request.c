@@ -79,6 +79,15 @@ START_TEST(what_is_written_is_read)
 	expect_same(&request, "--comm a \tb\n\\x* --unit nginx@*.service --for 1000000001ns --off-cpu");
 
 	request = plain();
+	request.everyone = true;
+	request.has_probes = true;
+	expect_same(&request, "--all --for 30s --probes none");
+	request.probes = 1U << LATENCY_BLOCK | 1U << LATENCY_LOCK;
+	expect_same(&request, "--all --for 30s --probes block,lock");
+	request.probes = LATENCY_ALL;
+	expect_same(&request, "--all --for 30s --probes all");
+
+	request = plain();
 	memset(request.cgroup, 'c', CGROUP_PATH_BYTES);
 	request.cgroup[0] = '/';
 	memset(request.note, '\xff', CAPTURE_NOTE_BYTES);
