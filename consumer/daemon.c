@@ -3,12 +3,12 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/shared_text.h"
-#include "common/protocol/latency_groups.h"
 #include "common/protocol/live_line.h"
 #include "common/system/log.h"
 #include "consumer/daemon_follow.h"
 #include "consumer/descriptors.h"
 #include "consumer/kill_trigger.h"
+#include "consumer/latency_trigger.h"
 #include "consumer/pressure_trigger.h"
 #include "consumer/status.h"
 #include "consumer/watch/watch_events.h"
@@ -96,6 +96,14 @@ static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 	daemon->ended = true;
 }
 
+/* At the end of an epoch, compares what was measured with the rules. */
+static void look_at_latencies(struct daemon *daemon, uint64_t now_ns)
+{
+	if (measuring_tick(&daemon->latencies, now_ns))
+		latency_trigger_look(&daemon->recorder, daemon->reload.in_force, &daemon->latencies.past,
+				     daemon->latencies.epoch);
+}
+
 /* The watch_path_of callback. */
 static const char *path_of_cgroup(void *user, uint64_t cgroup_id)
 {
@@ -111,6 +119,7 @@ static void tick(struct daemon *daemon, uint64_t now_ns)
 	count_own(daemon);
 	watches_tick(&daemon->watches, now_ns);
 	watch_events_tick(&daemon->watches, now_ns, on_fired, daemon);
+	look_at_latencies(daemon, now_ns);
 	reload_when_due(&daemon->reload, now_ns);
 	control_tick(daemon->control, now_ns);
 	shared_text_sweep();
@@ -260,6 +269,7 @@ bool daemon_turn(struct daemon *daemon, uint64_t patience_ns)
 	if (!daemon->ended) {
 		do_due(daemon);
 		fire_kills(daemon);
+		measuring_note(&daemon->latencies, &daemon->recorder, clock_now_ns(daemon->clock));
 	}
 	watches_sweep(&daemon->watches);
 	/* after the watches: a watch refers to its rules until it is swept */
@@ -278,6 +288,7 @@ int daemon_end(struct daemon *daemon)
 	live_interrupt(&daemon->live, now_ns);
 	recorder_interrupt(&daemon->recorder);
 	activity_looker_interrupt(&daemon->activity);
+	measuring_end(&daemon->latencies, clock_now_ns(daemon->clock));
 	return daemon->status;
 }
 
@@ -324,6 +335,7 @@ static void describe(void *user, FILE *out)
 				       .cgroups = cgroups_gauges(daemon->cgroups),
 				       .watches = &daemon->watches,
 				       .recorder = &daemon->recorder,
+				       .latencies = &daemon->latencies,
 				       .reload = &daemon->reload,
 				       .unwind = worker_unwind(daemon->worker),
 				       .own_usage = daemon->own_usage,
@@ -381,17 +393,18 @@ static void open_recorder(struct daemon *daemon)
 						   .own_counters = daemon->own_counters,
 						   .own_usage = daemon->own_usage,
 						   .clock = daemon->clock,
-						   .latencies = &daemon->latencies };
+						   .latencies = &daemon->latencies.on };
 	const struct ondemand_settings asked = { .kernel = daemon->kernel,
 						 .tracking = &daemon->tracking,
 						 .recorder = &daemon->recorder,
 						 .cgroups = daemon->cgroups,
+						 .latencies = &daemon->latencies,
 						 .own_counters = daemon->own_counters };
 
+	measuring_open(&daemon->latencies, daemon->kernel, daemon->own_counters);
 	ondemand_open(&daemon->ondemand, &asked);
 	live_open(&daemon->live, &daemon->recorder, &daemon->ondemand.names);
 	recorder_open(&daemon->recorder, &sources);
-	histograms_switch(&daemon->latencies, daemon->kernel, LATENCY_ALL, clock_now_ns(daemon->clock));
 }
 
 int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settings,
@@ -456,6 +469,7 @@ void daemon_close(struct daemon *daemon)
 	tracking_close(&daemon->tracking);
 	live_close(&daemon->live);
 	recorder_close(&daemon->recorder);
+	measuring_free(&daemon->latencies);
 	activity_looker_close(&daemon->activity);
 	baselines_free(&daemon->baselines);
 	ondemand_close(&daemon->ondemand);

@@ -43,6 +43,7 @@ static void follow_rules(struct daemon *daemon, const struct configuration *conf
 {
 	tracking_follow(&daemon->tracking, &configuration->rules);
 	recorder_follow(&daemon->recorder, configuration);
+	measuring_follow(&daemon->latencies, configuration, &daemon->recorder, clock_now_ns(daemon->clock));
 	activity_looker_set_interval(&daemon->activity, configuration->settings.activity_ns);
 	if (baselines_follow(&daemon->baselines, configuration, clock_now_ns(daemon->clock)) < 0)
 		log_warning("out of memory: there are no baselines until the next reload");

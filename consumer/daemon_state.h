@@ -9,6 +9,7 @@
 #include "consumer/confine.h"
 #include "consumer/control.h"
 #include "consumer/live.h"
+#include "consumer/measuring.h"
 #include "consumer/ondemand.h"
 #include "consumer/process/event_loop.h"
 #include "consumer/process/event_rest.h"
@@ -37,7 +38,7 @@ struct daemon {
 	struct watches watches;
 	uint32_t watch_descriptors; /* how many watches may take */
 	struct recorder recorder;
-	struct histograms_on latencies;
+	struct measuring latencies;
 	struct activity_looker activity;
 	struct baselines baselines;
 	struct ondemand ondemand;

@@ -31,6 +31,7 @@ void ondemand_open(struct ondemand *ondemand, const struct ondemand_settings *se
 				       .tracking = settings->tracking,
 				       .recorder = settings->recorder,
 				       .cgroups = settings->cgroups,
+				       .latencies = settings->latencies,
 				       .own_counters = settings->own_counters,
 				       .limit = ASK_LIMIT };
 	if (user_names_read(&ondemand->names, USERS_FILE) < 0)
@@ -189,6 +190,7 @@ static void say_progress(struct ondemand *ondemand, struct asked *asked, const s
 			 const char *kind, uint64_t now_ns)
 {
 	struct answer answer;
+	char missing[LATENCY_GROUPS_TEXT_BYTES];
 
 	answer_begin(&answer, kind);
 	answer_number(&answer, "elapsed_ns", now_ns - asked->began_ns);
@@ -198,6 +200,9 @@ static void say_progress(struct ondemand *ondemand, struct asked *asked, const s
 		answer_number(&answer, "stacks", capture->stacks.count);
 		answer_number(&answer, "history_ns", capture_available_history_ns(capture));
 	}
+	if (asked->probes_missing && answer.out)
+		status_line_field(answer.out, "probes_missing", "%s",
+				  measuring_names(asked->probes_missing, missing));
 	asked->said_ns = now_ns;
 	control_say(ondemand->control, asked->client, answer_end(&answer));
 	free(answer.text);
@@ -350,6 +355,7 @@ static void begin(struct ondemand *ondemand, struct asked *asked, uint64_t clien
 		find_cgroup(ondemand, request, cgroup);
 		publish(ondemand); /* before the walk that makes targets of them */
 		log_asked(asking);
+		asked->probes_missing = measuring_want(ondemand->latencies, &asking->rule, now_ns);
 		result = recorder_ask(ondemand->recorder, asking, *cgroup ? cgroup : NULL, now_ns);
 	}
 	if (result < 0) {

@@ -9,6 +9,7 @@
 #include "consumer/ask_limit.h"
 #include "consumer/control.h"
 #include "consumer/host/wanted.h"
+#include "consumer/measuring.h"
 #include "consumer/process/user_names.h"
 #include "consumer/recorder.h"
 
@@ -17,6 +18,7 @@ struct asked {
 	uint64_t serial; /* 0: a free place */
 	uint64_t client; /* of the control socket; it may have left */
 	uint64_t began_ns, for_ns, until_ns;
+	uint32_t probes_missing;            /* groups of latencies that were named, and are not measured */
 	uint64_t said_ns;                   /* when its progress was last said */
 	bool has_left;                      /* its client */
 	char ended_by[CAPTURE_WHOSE_BYTES]; /* who ended it by ondemand_end(); "": nobody */
@@ -34,6 +36,7 @@ struct ondemand {
 	struct tracking *tracking;
 	struct recorder *recorder;
 	struct cgroups *cgroups;
+	struct measuring *latencies;
 	struct own_counters *own_counters;
 	struct control_socket *control; /* NULL until ondemand_start() */
 	struct worker *worker;
@@ -51,6 +54,7 @@ struct ondemand_settings {
 	struct tracking *tracking;
 	struct recorder *recorder;
 	struct cgroups *cgroups;
+	struct measuring *latencies;
 	struct own_counters *own_counters;
 };
 

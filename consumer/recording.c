@@ -215,9 +215,11 @@ static void begin_latency(const struct recording *recording, uint64_t now_ns)
 {
 	struct capture *capture = recording->capture;
 	const struct capture_trigger *trigger = &capture->trigger;
+	struct histograms_on on = *recording->sources->latencies;
 
-	note_latency(latency_begin(&capture->latency, recording->sources->kernel,
-				   recording->sources->latencies,
+	/* others may be on for other rules */
+	on.groups &= rule_latency_groups(recording->rule);
+	note_latency(latency_begin(&capture->latency, recording->sources->kernel, &on,
 				   clock_before(trigger->triggered_ns, trigger->wanted_history_ns),
 				   capture->planned_end_ns, now_ns));
 }

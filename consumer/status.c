@@ -7,6 +7,7 @@
 #include "common/protocol/counters.h"
 #include "common/protocol/status_line.h"
 #include "common/text/plural.h"
+#include "consumer/status_latencies.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static void write_daemon(const struct status *status, FILE *out)
 
 static void write_triggers(const struct rule *rule, FILE *out)
 {
-	char text[256] = "";
+	char text[1280] = "";
 
 	for (size_t i = 0; i < rule->triggers_count; i++) {
 		const struct trigger *trigger = &rule->triggers[i];
@@ -59,6 +60,14 @@ static void write_triggers(const struct rule *rule, FILE *out)
 			 "%s%s.%s=%" PRIu64 "us/%" PRIu64 "us", i ? " " : "",
 			 psi_resource_names[trigger->resource], psi_kind_names[trigger->kind],
 			 trigger->stall_us, trigger->window_us);
+	}
+	for (size_t i = 0; i < rule->latencies_count; i++) {
+		const struct latency_trigger *latency = &rule->latencies[i];
+
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%s%s.%s>%" PRIu64 ".%03" PRIu64 "us/%" PRIu64 "us", *text ? " " : "",
+			 latency_metric_names[latency->metric], latency_quantile_names[latency->quantile],
+			 latency->limit_ns / 1000, latency->limit_ns % 1000, latency->window_ns / 1000);
 	}
 	if (rule->on_kill)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%son_kill", *text ? " " : "");
@@ -80,6 +89,7 @@ static uint32_t *count_watches(const struct status *status)
 static void write_rules(const struct status *status, FILE *out)
 {
 	_cleanup_free_ uint32_t *watches = count_watches(status);
+	char probes[LATENCY_GROUPS_TEXT_BYTES];
 
 	for (size_t i = 0; i < status->reload->in_force->rules.count; i++) {
 		const struct rule *rule = &status->reload->in_force->rules.rules[i];
@@ -94,6 +104,7 @@ static void write_rules(const struct status *status, FILE *out)
 		status_line_field(out, "unit", "%s", rule->unit ? rule->unit : "");
 		status_line_field(out, "watch", "%s", rule_watch_names[rule->watch]);
 		write_triggers(rule, out);
+		status_line_field(out, "probes", "%s", measuring_names(rule_latency_groups(rule), probes));
 		status_line_field(out, "watches", "%u", watches ? watches[i] : 0);
 		status_line_field(out, "cgroups_unwatched", "%u", watches_unwatched(status->watches, rule));
 		status_line_end(out);
@@ -144,6 +155,12 @@ static void write_watch(const struct status *status, const struct watch *watch, 
 		status_line_field(out, "stall_us", "%" PRIu64, trigger->stall_us);
 		status_line_field(out, "window_us", "%" PRIu64, trigger->window_us);
 	}
+	if (watch->latency) {
+		status_line_field(out, "latency", "%s.%s", latency_metric_names[watch->latency->metric],
+				  latency_quantile_names[watch->latency->quantile]);
+		status_line_field(out, "limit_ns", "%" PRIu64, watch->latency->limit_ns);
+		status_line_field(out, "window_us", "%" PRIu64, watch->latency->window_ns / 1000);
+	}
 	status_line_field(out, "trigger_mode", "%s", trigger_mode_names[watch->mode]);
 	status_line_field(out, "state", "%s", state_of(watch, status->now_ns));
 	status_line_field(out, "cgroup", "%s", watch->cgroup ? watch->cgroup : "");
@@ -155,7 +172,7 @@ static void write_watch(const struct status *status, const struct watch *watch, 
 
 static void write_watches(const struct status *status, FILE *out)
 {
-	const struct event_watches *kills = &status->watches->kills;
+	const struct event_watches *kills = &status->watches->kills, *latencies = &status->watches->latencies;
 	uint32_t shown = 0;
 
 	for (uint32_t i = 0; i < status->watches->count && shown < WATCHES_SHOWN; i++) {
@@ -168,6 +185,8 @@ static void write_watches(const struct status *status, FILE *out)
 	}
 	for (uint32_t i = 0; i < kills->count && shown < WATCHES_SHOWN; i++, shown++)
 		write_watch(status, &kills->each[i], out);
+	for (uint32_t i = 0; i < latencies->count && shown < WATCHES_SHOWN; i++, shown++)
+		write_watch(status, &latencies->each[i], out);
 }
 
 static void write_captures(const struct status *status, FILE *out)
@@ -481,9 +500,25 @@ static void write_problems(const struct status *status, const uint64_t counters[
 	}
 }
 
+static void write_latency_problems(const struct latency_state states[METRICS], FILE *out)
+{
+	for (uint32_t metric = 0; metric < METRICS; metric++) {
+		const char *problem, *remedy;
+		char text[256];
+		double percent;
+
+		if (!latency_state_is_bad(&states[metric], &percent, &problem, &remedy))
+			continue;
+		snprintf(text, sizeof(text), "latencies: %.1f %% of the events of %s %s", percent,
+			 latency_metric_names[metric], problem);
+		write_problem(out, remedy, text);
+	}
+}
+
 void status_write(const struct status *status, FILE *out)
 {
 	uint64_t counters[COUNTERS] = { 0 };
+	struct latency_state states[METRICS];
 
 	write_daemon(status, out);
 	write_mistakes(status->reload, out);
@@ -492,6 +527,8 @@ void status_write(const struct status *status, FILE *out)
 	write_captures(status, out);
 	write_own(status, out);
 	write_queues(status->own_counters, out);
+	latency_states_read(status->latencies, states);
+	status_write_latencies(status->latencies, states, out);
 	write_programs(status->kernel, out);
 	write_unwind(status->unwind, out);
 	status_write_tables(status->unwind, status->now_ns, out);
@@ -503,4 +540,5 @@ void status_write(const struct status *status, FILE *out)
 		write_counter(out, own_counter_names[i],
 			      own_counted(status->own_counters, (enum own_counter)i));
 	write_problems(status, counters, out);
+	write_latency_problems(states, out);
 }

@@ -10,6 +10,7 @@
 #include "consumer/host/cgroups.h"
 #include "consumer/host/program_costs.h"
 #include "consumer/host/targets.h"
+#include "consumer/measuring.h"
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/process/own_usage.h"
@@ -28,6 +29,7 @@ struct status {
 	struct cgroups_gauges cgroups;
 	const struct watches *watches;
 	const struct recorder *recorder;
+	const struct measuring *latencies;
 	const struct reload *reload;
 	const struct unwind_gauges *unwind;
 	const struct own_usage *own_usage;

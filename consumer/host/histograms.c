@@ -119,17 +119,25 @@ static int read_tallies(struct histogram_reading *reading, int map_fd)
 				 (size_t)tallies.cpus * sizeof(struct histogram_tally), read_tally, &tallies);
 }
 
-/* Tallies come first: an event that is counted between the two readings is none that was lost. */
-int histograms_read(struct histogram_reading *reading, const struct kernel_objects *kernel,
-		    uint64_t from_epoch, uint32_t groups)
+int histograms_read_table(struct histogram_reading *reading, const struct kernel_objects *kernel,
+			  uint64_t from_epoch, uint32_t groups)
 {
 	_cleanup_free_ struct histogram_set *sets = malloc(SETS_AT_ONCE * sizeof(*sets));
-	int result = sets ? read_tallies(reading, kernel->map_fds[PIN_HISTOGRAM_TALLIES]) : -ENOMEM;
+	int result = sets ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < LATENCY_GROUPS && !result; i++)
 		if (groups >> i & 1)
 			result = read_group(reading, kernel->map_fds[PIN_HISTOGRAMS], i, from_epoch, sets);
 	return result;
+}
+
+/* Tallies come first: an event that is counted between the two readings is none that was lost. */
+int histograms_read(struct histogram_reading *reading, const struct kernel_objects *kernel,
+		    uint64_t from_epoch, uint32_t groups)
+{
+	int result = read_tallies(reading, kernel->map_fds[PIN_HISTOGRAM_TALLIES]);
+
+	return result ? result : histograms_read_table(reading, kernel, from_epoch, groups);
 }
 
 void histograms_free(struct histogram_reading *reading)

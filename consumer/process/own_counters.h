@@ -6,6 +6,8 @@
 #ifndef BOURDON_CONSUMER_PROCESS_OWN_COUNTERS_H
 #define BOURDON_CONSUMER_PROCESS_OWN_COUNTERS_H
 
+#include "common/protocol/latency_metrics.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,12 +79,26 @@ struct own_gauge {
 		recent; /* the last one; the largest since the start, since own_queue_take() */
 };
 
+#define OWN_LATENCY_OCTAVES (LATENCY_BUCKETS / BUCKETS_AN_OCTAVE)
+
+/* What was read of one metric of latencies since the start, for rules' triggers or metrics. */
+struct own_latency {
+	/* how many values: below 8 ns, below 16, below 32... */
+	atomic_uint_fast64_t octaves[OWN_LATENCY_OCTAVES];
+	atomic_uint_fast64_t sum_ns;
+	/* events that found no room in the kernel's table, or were read too late */
+	atomic_uint_fast64_t lost;
+	atomic_uint_fast64_t unpaired, absurd; /* as of struct histogram_tally */
+	atomic_bool was_on;
+};
+
 struct own_counters {
 	atomic_uint_fast64_t values[OWN_COUNTERS];
 	struct {
 		struct own_gauge depth, lag_ns;
 		uint64_t room; /* 0: not known. Set before other threads run */
 	} queues[OWN_QUEUES];
+	struct own_latency latencies[METRICS]; /* the draining thread alone adds to it */
 };
 
 void own_queue_note(struct own_counters *counters, enum own_queue queue, struct own_level level);

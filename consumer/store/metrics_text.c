@@ -98,6 +98,83 @@ static void write_results(const struct metrics_facts *facts, FILE *out)
 	fprintf(out, "bourdon_triggers_suppressed_total %" PRIu64 "\n", facts->counters[OWN_SUPPRESSED]);
 }
 
+/* Bounds are powers of two, of nanoseconds: the first and the last that are told. */
+#define LATENCY_LE_FIRST 10U /* a microsecond */
+#define LATENCY_LE_LAST 36U  /* a minute */
+
+static uint64_t latency_of(const struct own_counters *own, uint32_t metric, uint64_t *ret_octaves)
+{
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < OWN_LATENCY_OCTAVES; i++)
+		all += ret_octaves[i] = atomic_load(&own->latencies[metric].octaves[i]);
+	return all;
+}
+
+static void write_histogram(const struct own_counters *own, const char *name, uint32_t metric, FILE *out)
+{
+	uint64_t octaves[OWN_LATENCY_OCTAVES], all = latency_of(own, metric, octaves), upto = 0;
+	uint32_t octave = 0;
+
+	for (uint32_t power = LATENCY_LE_FIRST; power <= LATENCY_LE_LAST; power++) {
+		/* the first octave has the values below BUCKETS_AN_OCTAVE, and each doubles that */
+		for (; octave + BUCKET_BITS <= power; octave++)
+			upto += octaves[octave];
+		fprintf(out, "%s_bucket{metric=\"%s\",le=\"%.15g\"} %" PRIu64 "\n", name,
+			latency_metric_names[metric], (double)(1ULL << power) / 1e9, upto);
+	}
+	fprintf(out,
+		"%s_bucket{metric=\"%s\",le=\"+Inf\"} %" PRIu64
+		"\n%s_sum{metric=\"%s\"} %.9f\n%s_count{metric=\"%s\"} %" PRIu64 "\n",
+		name, latency_metric_names[metric], all, name, latency_metric_names[metric],
+		(double)atomic_load(&own->latencies[metric].sum_ns) / 1e9, name, latency_metric_names[metric],
+		all);
+}
+
+/* Of groups that were never on there is nothing. The size of requests has no unit of time. */
+static bool has_latency(const struct own_counters *own, uint32_t metric)
+{
+	return metric != METRIC_BLOCK_SIZE && atomic_load(&own->latencies[metric].was_on);
+}
+
+static void write_latencies(const struct own_counters *own, FILE *out)
+{
+	static const struct {
+		const char *name, *help;
+		size_t at;
+	} metrics[] = {
+		{ "bourdon_latency_lost_total",
+		  "Events that are in no histogram: the kernel's table was full.",
+		  offsetof(struct own_latency, lost) },
+		{ "bourdon_latency_unpaired_total", "Ends without a begin, and begins without an end.",
+		  offsetof(struct own_latency, unpaired) },
+		{ "bourdon_latency_absurd_total", "Events that took less than nothing, or more than an hour.",
+		  offsetof(struct own_latency, absurd) },
+	};
+	static const char name[] = "bourdon_latency_seconds";
+	bool any = false;
+
+	for (uint32_t i = 0; i < METRICS; i++) {
+		if (!has_latency(own, i))
+			continue;
+		if (!any)
+			begin(out, name, "histogram",
+			      "What the kernel programs measured while a rule or a capture wanted it.");
+		any = true;
+		write_histogram(own, name, i, out);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(metrics) && any; i++) {
+		begin(out, metrics[i].name, "counter", metrics[i].help);
+		for (uint32_t j = 0; j < METRICS; j++)
+			if (has_latency(own, j))
+				fprintf(out, "%s{metric=\"%s\"} %" PRIuFAST64 "\n", metrics[i].name,
+					latency_metric_names[j],
+					atomic_load((const atomic_uint_fast64_t *)((const char *)&own
+											   ->latencies[j] +
+										   metrics[i].at)));
+	}
+}
+
 static void write_pressure(const struct metrics_facts *facts, FILE *out)
 {
 	static const char stall[] = "bourdon_pressure_stall_seconds_total",
@@ -210,5 +287,6 @@ void metrics_text(const struct metrics_facts *facts, FILE *out)
 	write_pressure(facts, out);
 	write_own(facts, out);
 	write_queues(facts->own, out);
+	write_latencies(facts->own, out);
 	write_programs(facts->costs, out);
 }

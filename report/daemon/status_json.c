@@ -21,6 +21,8 @@ static const struct {
 	{ "cgroups", "cgroups" },
 	{ "counter", "counters" },
 	{ "queue", "queues" },
+	{ "latencies", "latencies" },
+	{ "latency", "latency_events" },
 	{ "programs", "program_time" },
 	{ "program", "programs" },
 };

@@ -106,6 +106,30 @@ static void print_queue(FILE *out, const struct status_line *line)
 		has_lag ? duration(line, "lag_most_ns", 1, lag_most, sizeof(lag_most)) : "-");
 }
 
+static void print_latencies(FILE *out, const struct status_line *line)
+{
+	char on[128], offered[128];
+
+	fprintf(out, "  on: %s; measured if wanted: %s\n", shown(line, "on", on, sizeof(on)),
+		shown(line, "offered", offered, sizeof(offered)));
+}
+
+/* Of those of which something is missing. */
+static void print_latency(FILE *out, const struct status_line *line)
+{
+	char metric[32], events[48], lost[24], unpaired[24], absurd[24];
+
+	if (!strtoull(status_line_get(line, "lost"), NULL, 10) &&
+	    !strtoull(status_line_get(line, "unpaired"), NULL, 10) &&
+	    !strtoull(status_line_get(line, "absurd"), NULL, 10))
+		return;
+	fprintf(out, "  %s: %s within minutes, %s of them lost; %s unpaired, %s absurd\n",
+		shown(line, "metric", metric, sizeof(metric)),
+		counted(line, "events", "event", "events", events, sizeof(events)),
+		shown(line, "lost", lost, sizeof(lost)), shown(line, "unpaired", unpaired, sizeof(unpaired)),
+		shown(line, "absurd", absurd, sizeof(absurd)));
+}
+
 static void print_programs(FILE *out, const struct status_line *line)
 {
 	char a[48], b[48];
@@ -187,13 +211,19 @@ static void print_watch(FILE *out, const struct status_line *line)
 	char rule[80], resource[17], kind[9], what[40], stall[32], window[32], mode[16], state[16], fired[24],
 		suppressed[24], cgroup[300], reason[512];
 
-	bool is_kill = !*status_line_get(line, "resource");
+	bool is_latency = *status_line_get(line, "latency"),
+	     is_kill = !is_latency && !*status_line_get(line, "resource");
 
-	snprintf(what, sizeof(what), "%s.%s", shown(line, "resource", resource, sizeof(resource)),
-		 shown(line, "kind", kind, sizeof(kind)));
+	if (is_latency)
+		shown(line, "latency", what, sizeof(what));
+	else
+		snprintf(what, sizeof(what), "%s.%s", shown(line, "resource", resource, sizeof(resource)),
+			 shown(line, "kind", kind, sizeof(kind)));
 	fprintf(out, "%-20s %-12s %8s/%-6s %-8s %-9s %6s %10s  %s\n", shown(line, "rule", rule, sizeof(rule)),
 		is_kill ? "on_kill" : what,
-		is_kill ? "-" : duration(line, "stall_us", 1000, stall, sizeof(stall)),
+		is_kill      ? "-"
+		: is_latency ? duration(line, "limit_ns", 1, stall, sizeof(stall))
+			     : duration(line, "stall_us", 1000, stall, sizeof(stall)),
 		is_kill ? "-" : duration(line, "window_us", 1000, window, sizeof(window)),
 		shown(line, "trigger_mode", mode, sizeof(mode)), shown(line, "state", state, sizeof(state)),
 		shown(line, "fired", fired, sizeof(fired)),
@@ -299,6 +329,8 @@ static const struct {
 	{ "capture", "\ncaptures under way\n", print_capture },
 	{ "own", "\nbourdond itself\n", print_own },
 	{ "queue", "\nQUEUE       DEPTH     MOST     ROOM        LAG       MOST\n", print_queue },
+	{ "latencies", "\nlatencies\n", print_latencies },
+	{ "latency", NULL, print_latency },
 	{ "programs", "\nin-kernel programs\n", print_programs },
 	{ "program", NULL, print_program },
 	{ "unwind", "\nunwind tables\n", print_unwind },

@@ -219,6 +219,26 @@ static int look_up(const struct fake_map *map, const void *in, void *out, void *
 	return from < map->count ? 0 : result_of(-ENOENT);
 }
 
+/* As the kernel reads an array: behind the key that the batch has, elements that nobody has set, too. */
+static int look_up_array(const struct fake_map *map, const void *in, void *out, void *keys, void *values,
+			 __u32 *count, uint32_t entries)
+{
+	uint32_t key = 0, read = 0;
+
+	if (in) {
+		memcpy(&key, in, sizeof(key));
+		key++;
+	}
+	for (; read < *count && key < entries; read++, key++) {
+		memcpy((char *)keys + read * sizeof(key), &key, sizeof(key));
+		get(map, &key, (char *)values + read * map->value_bytes);
+	}
+	*count = read;
+	key--;
+	memcpy(out, &key, sizeof(key));
+	return key + 1 < entries ? 0 : result_of(-ENOENT);
+}
+
 int __real_bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values, __u32 *count,
 				const struct bpf_map_batch_opts *options);
 int __wrap_bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values, __u32 *count,
@@ -226,6 +246,8 @@ int __wrap_bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *v
 {
 	const struct fake_map *map = map_of(fd);
 
+	if (map && map->spec == &pin_maps[PIN_HISTOGRAMS])
+		return look_up_array(map, in, out, keys, values, count, HISTOGRAM_SETS);
 	return map ? look_up(map, in, out, keys, values, count)
 		   : __real_bpf_map_lookup_batch(fd, in, out, keys, values, count, options);
 }
