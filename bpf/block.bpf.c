@@ -7,6 +7,10 @@
  * kernel keeps the memory of requests and uses it again for others: an address is a request's until its end.
  *
  * What waits before there is a request is not seen here: a bio for its cgroup's I/O limit, or for a free tag.
+ *
+ * An end may be lost. Completions come in interrupts, and kernels were seen on which no program of any kind runs, and none
+ * counts as missed, while the interrupted thread is of a certain process: another attachment would see no more. So nothing is
+ * computed from begins less ends: an end that is missing is found when the kernel uses the request's memory again.
  */
 #include "bpf/account_parts.h"
 #include "bpf/in_flight.h"
@@ -51,7 +55,7 @@ static __always_inline bool is_measured(void)
 	return false;
 }
 
-/* The verifier lets a program compute with a pointer of the kernel only what the difference to another pointer is. */
+/* The verifier allows one computation with a pointer of the kernel: its difference to another pointer. */
 static __always_inline __u64 key_of(const struct request *request)
 {
 	__u64 key = (__u64)request, base = (__u64)&measured_since_ns;
@@ -78,8 +82,8 @@ static __always_inline struct cgroup *paying_cgroup(struct request *request, str
 
 /*
  * Names who asks for the request, if root's policy lets them be named. A cgroup pays for those below it that do not have the I/O
- * controller: then the thread that asks has the nearer one. Of other cgroups only those are named that were told, because a process
- * was there that may be named.
+ * controller, the root for all: then the thread that asks has the nearer one. Of other cgroups only those are named that were told,
+ * because a process was there that may be named.
  */
 static __always_inline void name_party(struct request *request, struct blame_key *party)
 {
@@ -88,7 +92,8 @@ static __always_inline void name_party(struct request *request, struct blame_key
 	bool is_kernel = task->flags & PF_KTHREAD;
 	__u64 id = cgroup ? cgroup->kn->id : 0;
 
-	if (!id || (!is_kernel && bpf_get_current_ancestor_cgroup_id(cgroup->level) == id)) {
+	if (!id || !cgroup->level ||
+	    (!is_kernel && bpf_get_current_ancestor_cgroup_id(cgroup->level) == id)) {
 		account_name(party);
 		return;
 	}
@@ -239,8 +244,8 @@ static __always_inline void put(const struct block_request *ended, __u32 metric,
 }
 
 /*
- * The end of a request, or of a part of it. A write that has the device's cache flushed ends again, with 0 bytes, when that is done,
- * and one without data ends so without a begin: the flush is a request of its own (block/blk-flush.c).
+ * The end of a request, or of a part of it. A write that has the device's cache flushed ends again, with 0 bytes, when that is
+ * done, and one without data ends so without a begin: the flush is a request of its own (block/blk-flush.c).
  */
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(block_completed, struct request *request, unsigned char error, unsigned int bytes)

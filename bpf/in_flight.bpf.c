@@ -3,8 +3,8 @@
  * in_flight.bpf.c owns the counts of in_flight.h. A device has places for a few parties; the requests of all others count together.
  * A party without requests leaves its place to another.
  *
- * CPUs add and subtract at once, without a lock. Where one takes a place while another counts a request there, the request counts for
- * the new party until its end.
+ * CPUs add and subtract at once, without a lock. Where one takes a place while another counts a request there, the request
+ * counts for the new party until its end.
  */
 #include "bpf/in_flight.h"
 #include "bpf/account_parts.h"
@@ -152,8 +152,10 @@ __noinline int in_flight_leave(__u32 place)
 	__u32 index = (place - 1) / PLACES_A_DEVICE, of_party = (place - 1) % PLACES_A_DEVICE;
 	struct block_device *device = place ? bpf_map_lookup_elem(&block_devices, &index) : NULL;
 
-	if (device && of_party <= PARTIES)
-		__sync_fetch_and_sub(&device->parties[of_party].requests, 1);
+	/* a count that began at 0 while the request entered does not have it */
+	if (device && of_party <= PARTIES &&
+	    __sync_fetch_and_add(&device->parties[of_party].requests, -1) <= 0)
+		__sync_fetch_and_add(&device->parties[of_party].requests, 1);
 	return 0;
 }
 

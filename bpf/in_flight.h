@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * in_flight.h counts the requests that each device has at the moment, by who asked for them, so that a victim's wait for the device is
- * charged to those whose requests were there meanwhile. bpf/block.bpf.c tells when a request enters a device and leaves it.
- *
- * A request of which the end was not seen is in the count until its memory is used again: then block.bpf.c lets it leave.
+ * in_flight.h counts the requests that each device has at the moment, by who asked for them, so that a victim's wait for the
+ * device is charged to those whose requests were there meanwhile. bpf/block.bpf.c tells when a request enters a device and
+ * leaves it; one of which the end was not seen leaves when its memory is used again.
  */
 #ifndef BOURDON_BPF_IN_FLIGHT_H
 #define BOURDON_BPF_IN_FLIGHT_H
@@ -19,9 +18,9 @@ __u32 in_flight_enter(const struct blame_key *party, __u32 device, __u64 since_n
 int in_flight_leave(__u32 place);
 
 /*
- * The victim's request has waited `ns` for this device, up to now: adds that to what `blame` has of the victim for ACCOUNT_IO, in
- * proportion to the requests that the device has now. These are no parts of the time in which threads waited: a thread may have many
- * requests, and wait for none.
+ * The victim's request has waited `ns` for this device, up to now: adds that to what `blame` has of the victim for ACCOUNT_IO,
+ * in proportion to the requests that the device has now. These are no parts of the time in which threads waited: a thread may
+ * have many requests, and wait for none.
  */
 int in_flight_charge(__u32 device, __u32 victim, __u64 ns, __u64 now_ns);
 

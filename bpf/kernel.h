@@ -122,9 +122,9 @@ struct request_queue {
 
 struct request {
 	struct request_queue *q;
-	unsigned int cmd_flags; /* the operation in the lowest 8 bits */
+	unsigned int cmd_flags;  /* the operation in the lowest 8 bits */
 	unsigned int __data_len; /* bytes that are left */
-	struct bio *bio; /* the first; NULL: a flush, or nothing is left */
+	struct bio *bio;         /* the first; NULL: a flush, or nothing is left */
 	__u64 start_time_ns;
 };
 

@@ -181,6 +181,10 @@ struct victim_sums {
 	9U /* a memory limit to which reclaim goes back: id and begin of the name of its cgroup, as far as known */
 #define BLAME_KINDS 10U
 
+/*
+ * Of ACCOUNT_IO the sums are no part of the threads' time: they are how long requests of the victim waited for a device and were
+ * in it, charged to those who had requests there then. A party without a name is all that kernel threads do for its cgroup.
+ */
 struct blame_key {
 	__u32 victim;
 	__u8 wait; /* ACCOUNT_* */
