@@ -269,7 +269,7 @@ static struct verdict_disk busiest_disk(const struct kernel_stats *stats)
 /* Where the requests of the victim took less than this part of its wait, it waited for something else: bytes tell more. */
 #define REQUESTS_LEAST_PART 10U
 
-/* Part of a wait for I/O, of a party that had requests in the device. A kernel thread writes what others of a cgroup have changed. */
+/* Part of a wait for I/O, of a party that had requests there. Kernel threads write what a cgroup has changed. */
 static int add_requester(struct blame_rows *rows, const struct account_party *party, uint32_t victim,
 			 uint64_t ns)
 {
@@ -322,8 +322,8 @@ static int divide_by_requests(struct blame_rows *rows, const struct accounts *ac
 }
 
 /*
- * A wait for I/O is the device's, if that is slow by itself; else of those whose requests it had; where these are not known, of those
- * who moved bytes.
+ * A wait for I/O is the device's, if that is slow by itself; else of those whose requests it had; where these are not known, of
+ * those who moved bytes.
  */
 static int add_io(struct blame_rows *rows, const struct capture *capture, const uint32_t *of_victim,
 		  struct blame_row *row)

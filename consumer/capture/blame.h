@@ -2,7 +2,8 @@
 /*
  * blame.h makes the rows of a capture's accounts and of its blame: victims by program and unit, and for each how long its
  * threads waited for whom. Each waiting nanosecond is in one row. The kernel's sums tell who ran while a thread waited for a
- * CPU, and who ended its other waits; waits for I/O and memory are divided by what each party used meanwhile.
+ * CPU, and who ended its other waits. Waits for I/O are divided by the requests that the device had meanwhile, or, as those for
+ * memory, by what each party used.
  */
 #ifndef BOURDON_CONSUMER_CAPTURE_BLAME_H
 #define BOURDON_CONSUMER_CAPTURE_BLAME_H
