@@ -19,6 +19,7 @@ cost() {
 # measure GROUP FILE: adds the cost while that group is measured
 measure() {
 	load --hz "$HZ"
+	# shellcheck disable=SC2016 # of the inner shell
 	"$TOOLS/latency_dump" "$PIN_DIR" "$1" -- timeout "$ROUND_SECONDS" bash -c \
 		'while :; do dd "if=$1" of=/dev/null bs=4k iflag=direct status=none; done' bash "$disk" > "$WORK/dump" || [ $? -eq 124 ]
 	cost >> "$WORK/$2"

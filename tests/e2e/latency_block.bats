@@ -44,6 +44,7 @@ teardown() {
 # $WORK/rows; $WORK/requests has what the kernel counted for the device meanwhile: reads, writes and others
 measured() {
 	local status=0
+	# shellcheck disable=SC2016 # of the inner shell
 	"$TOOLS/latency_dump" "$PIN_DIR" block -- bash -c 'echo $$ > "$1/cgroup.procs"; awk "{ print -\$1, -\$5, -\$12 - \$16 }" "$2" > "$3"
 		"${@:4}"; STATUS=$?; awk "{ print \$1, \$5, \$12 + \$16 }" "$2" >> "$3"; exit $STATUS' \
 		bash "$CGROUP2/$CGROUP" "$STAT" "$WORK/stat" "$@" > "$WORK/dump" || status=$?
@@ -66,13 +67,12 @@ bucket() {
 		END { for (i = 0; i < 400; i++) { seen += at[i]; if (at[i] && seen >= all * percent / 100) { printf "%.0f %.0f\n", least[i], most[i]; exit } } }' "$WORK/rows"
 }
 
-# all_but_lost NUMBER ALL: whether the number is all but those whose end no program saw: on some machines none runs in interrupts of
-# certain processes. A device that reads the image by itself ends requests in such interrupts
+# all_but_lost NUMBER ALL: whether the number is all but a few whose end no program saw: on some machines none runs in interrupts of
+# certain processes. A device that reads the image by itself ends requests in such interrupts; they are counted as lost when the
+# kernel uses their memory again, perhaps later than this test
 all_but_lost() {
-	local lost
-	lost=$(awk '$1 == "tally" && $2 == "block" { print $5 }' "$WORK/dump")
-	echo "$1 of $2, $lost lost on all devices"
-	(($1 <= $2 && $1 + lost >= $2 && $1 * 2 > $2))
+	echo "$1 of $2; tally: $(grep '^tally block ' "$WORK/dump")"
+	(($1 <= $2 && $1 * 10 >= $2 * 8))
 }
 
 # own_id: the id of the test's cgroup
@@ -80,17 +80,22 @@ own_id() {
 	stat -c %i "$CGROUP2/$CGROUP"
 }
 
-# is_beside METRIC PERCENT: whether the reader's percentile is in that bucket, or in the next one
+# is_beside METRIC PERCENT: whether the reader's percentile is in that bucket, or in the next one. Each request that was not seen moves
+# it by one
 is_beside() {
 	local least most
 	read -r least most <<< "$(bucket "$1" "$2")"
-	awk -v percent="$2" -v least="$least" -v most="$most" '{ took[NR] = $1 } END { n = int(NR * percent / 100 + 0.999)
-		printf "%s %%: reader %.0f ns, bucket %.0f to %.0f\n", percent, took[n], least, most
-		exit !(took[n] >= least * 0.875 && took[n] < most * 1.125) }' "$WORK/took"
+	awk -v percent="$2" -v least="$least" -v most="$most" -v seen="$(of "$1" 0 | cut -d ' ' -f 1)" '{ took[NR] = $1 } END {
+		n = int(NR * percent / 100 + 0.999)
+		first = n - (NR - seen) < 1 ? 1 : n - (NR - seen)
+		last = n + (NR - seen) > NR ? NR : n + (NR - seen)
+		printf "%s %%: reader %.0f to %.0f ns, bucket %.0f to %.0f\n", percent, took[first], took[last], least, most
+		exit !(took[last] >= least * 0.875 && took[first] < most * 1.125) }' "$WORK/took"
 }
 
 @test "each request is counted once, with its size, whoever merges, splits or gives it back" {
 	load
+	# shellcheck disable=SC2016 # of the inner shell
 	measured bash -c 'dd if="$1" of=/dev/null bs=4k count=2000 iflag=direct && dd if=/dev/zero of="$1" bs=64k count=100 oflag=direct' bash "$DISK"
 	[ "$(< "$WORK/requests")" = '2000 100 0' ]
 	for metric in block block.queue block.service; do
@@ -105,6 +110,7 @@ is_beside() {
 	if grep -q '\[none\] mq-deadline' "/sys/block/${DISK#/dev/}/queue/scheduler"; then
 		SCHEDULER=/sys/block/${DISK#/dev/}/queue/scheduler
 		echo mq-deadline > "$SCHEDULER"
+		# shellcheck disable=SC2016 # of the inner shell
 		measured bash -c 'for i in 1 2 3 4; do dd if=/dev/zero of="$1" bs=4k count=500 seek=$((i * 500)) conv=fsync & done; wait' bash "$DISK"
 		cat "$WORK/requests"
 		# the kernel counts each of the four fsync(2) as a write of nothing, too
@@ -204,6 +210,7 @@ read_on() {
 }
 
 @test "a wait for a disk is charged to those whose requests it had, not to who moves most bytes" {
+	local hog dump began span
 	own_workload cpu_hog
 	cp "$(command -v dd)" "$WORK/$OWN"
 	cp "$(command -v dd)" "$WORK/h$OWN"
@@ -215,13 +222,27 @@ read_on() {
 	read_on victim "$WORK/$OWN" 1 64k
 	VICTIM=$CHILD
 	read_on hog "$WORK/h$OWN" 8 4k
+	hog=$(stat -c %i "$CGROUP2/$CGROUP/hog")
 	"$TOOLS/latency_dump" "$PIN_DIR" block -- sleep 1h > "$WORK/dump" &
-	CHILDREN+=($!)
+	dump=$!
+	CHILDREN+=("$dump")
+	began=$(date +%s%N)
 	begin
 	sleep 4
 	finish
+	pkill -P "$dump" sleep
+	wait "$dump" || true
+	span=$(($(date +%s%N) - began))
 	[ "$(account io)" -gt 0 ]
 	[ "$(sql "SELECT sum(ns) FROM blame WHERE wait = 'io'")" -eq "$(account io)" ]
+	awk -v object="$OBJECT" '$1 != "tally" && $3 == object' "$WORK/dump" > "$WORK/rows"
+	# so many requests of the hog were there on average, beside the victim's one; fewer when that ends: some end with it, and their
+	# processes want a CPU first
 	sql "SELECT sum(ns) * 100.0 / (SELECT sum(ns) FROM blame WHERE wait = 'io') FROM blame WHERE wait = 'io' AND program = 'h$OWN'" > "$WORK/share"
-	awk '{ print "of the hog: " $1 " %"; exit !($1 > 75 && $1 < 97) }' "$WORK/share"
+	awk -v sum="$(of block.service 0 "$hog" | cut -d ' ' -f 2)" -v span="$span" '{ least = 100 * sum / (sum + span)
+		print "of the hog: " $1 " %, expected: " least " %"; exit !($1 > least - 25 && $1 < least + 10) }' "$WORK/share"
+	awk '{ exit !($1 > 50) }' "$WORK/share"
+	of block.size 0 "$hog"
+	of block.size 0 "$(stat -c %i "$CGROUP2/$CGROUP/victim")"
+	[ "$(of block.size 0 "$hog" | cut -d ' ' -f 2)" -lt "$(of block.size 0 "$(stat -c %i "$CGROUP2/$CGROUP/victim")" | cut -d ' ' -f 2)" ]
 }
