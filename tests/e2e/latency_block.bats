@@ -223,7 +223,7 @@ read_on() {
 	VICTIM=$CHILD
 	read_on hog "$WORK/h$OWN" 8 4k
 	hog=$(stat -c %i "$CGROUP2/$CGROUP/hog")
-	"$TOOLS/latency_dump" "$PIN_DIR" block -- sleep 1h > "$WORK/dump" &
+	"$TOOLS/latency_dump" "$PIN_DIR" block -- sleep 1h > "$WORK/dump" 3>&- &
 	dump=$!
 	CHILDREN+=("$dump")
 	began=$(date +%s%N)

@@ -15,11 +15,13 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -156,6 +158,8 @@ static int measure(struct control *control, uint32_t groups, char **command)
 	control->latency = groups;
 	child = fork();
 	if (!child) {
+		/* else it would outlive a test that failed */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 		execvp(command[0], command);
 		log_error("cannot execute %s: %s", command[0], strerror(errno));
