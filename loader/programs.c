@@ -166,14 +166,10 @@ static const struct {
 	uint32_t group;
 	const char *tracepoint;
 } latency_programs[] = {
-	{ LATENCY_BLOCK, "block_rq_insert" },
-	{ LATENCY_BLOCK, "block_rq_issue" },
-	{ LATENCY_BLOCK, "block_rq_requeue" },
-	{ LATENCY_BLOCK, "block_rq_merge" },
-	{ LATENCY_BLOCK, "block_rq_complete" },
-	{ LATENCY_LOCK, "contention_begin" },
-	{ LATENCY_LOCK, "contention_end" },
-	{ LATENCY_MEMORY, "rss_stat" },
+	{ LATENCY_BLOCK, "block_rq_insert" },   { LATENCY_BLOCK, "block_rq_issue" },
+	{ LATENCY_BLOCK, "block_rq_requeue" },  { LATENCY_BLOCK, "block_rq_merge" },
+	{ LATENCY_BLOCK, "block_rq_complete" }, { LATENCY_LOCK, "contention_begin" },
+	{ LATENCY_LOCK, "contention_end" },     { LATENCY_MEMORY, "rss_stat" },
 };
 
 /*
