@@ -7,8 +7,8 @@
  * interrupted: reschedule and call-function interrupts, and the way in and out of a handler. So does the time in which
  * a hypervisor or an NMI took the CPU from a handler.
  */
-#include "bpf/histogram.h"
 #include "bpf/interrupts.h"
+#include "bpf/histogram.h"
 #include "bpf/target.h"
 
 /* Names of handlers are read again once in so many interrupts of a CPU: a number may be given to another device. */

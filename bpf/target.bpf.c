@@ -3,8 +3,8 @@
  * target.bpf.c handles process events: at exec, fork, rename and exit the kernel decides at once whether the
  * process is a target.
  */
-#include "bpf/histogram.h"
 #include "bpf/target.h"
+#include "bpf/histogram.h"
 
 static __always_inline bool is_process(struct task_struct *task)
 {

@@ -66,7 +66,8 @@ int load_arguments_parse(struct load_arguments *ret_arguments, int count, char *
 		{ "unwind-memory", "SIZE",
 		  "memory for unwind tables; 0: unwind by frame pointers only (16MiB)",
 		  &arguments.unwind_memory },
-		{ "probes", "LIST", "groups of latencies that rules may ask for: block,lock...; all or none (all)",
+		{ "probes", "LIST",
+		  "groups of latencies that rules may ask for: block,lock...; all or none (all)",
 		  &arguments.probes },
 		{ "quiet-after", "TIME", "stop sampling this long after the consumer's last heartbeat (30s)",
 		  &arguments.quiet_after },
@@ -132,8 +133,9 @@ int load_arguments_settings(const struct load_arguments *arguments, struct load_
 	}
 	wrong = latency_groups_parse(arguments->probes, &settings->programs.probes);
 	if (wrong) {
-		log_error("--probes %s: '%s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec or fork, parted by commas; or all, or none",
-			  arguments->probes, wrong);
+		log_error(
+			"--probes %s: '%s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec or fork, parted by commas; or all, or none",
+			arguments->probes, wrong);
 		return EXIT_USAGE;
 	}
 	if (units_duration(arguments->quiet_after, &settings->programs.quiet_after_ns) ||

@@ -27,12 +27,14 @@
 /* What is measured. The first of a group has its number. Values are ns, or bytes. */
 #define METRIC_RUNQUEUE 0U /* from becoming runnable to a CPU; owner: the cgroup of the target */
 #define METRIC_OFFCPU 1U   /* off CPU; detail: ACCOUNT_*; owner: as above */
-#define METRIC_BLOCK 2U    /* from the queue to the end of a request; object: the device; detail: BLOCK_*; owner: who issued it */
-#define METRIC_LOCK 3U     /* detail: LOCK_*; object: see there; owner: the cgroup of the target, 0 of others */
-#define METRIC_MEMORY 4U   /* detail: MEMORY_*; owner: as of locks */
-#define METRIC_SOFTIRQ 5U  /* a soft interrupt, without the hard ones within it; detail: its vector */
-#define METRIC_EXEC 6U     /* from the start of a process to its first exec; owner: as of locks */
-#define METRIC_FORK 7U     /* from the making of a target's process or thread to its first CPU; owner: its cgroup */
+#define METRIC_BLOCK                                                                                         \
+	2U /* from the queue to the end of a request; object: the device; detail: BLOCK_*; owner: who issued it */
+#define METRIC_LOCK 3U   /* detail: LOCK_*; object: see there; owner: the cgroup of the target, 0 of others */
+#define METRIC_MEMORY 4U /* detail: MEMORY_*; owner: as of locks */
+#define METRIC_SOFTIRQ 5U /* a soft interrupt, without the hard ones within it; detail: its vector */
+#define METRIC_EXEC 6U    /* from the start of a process to its first exec; owner: as of locks */
+#define METRIC_FORK                                                                                          \
+	7U /* from the making of a target's process or thread to its first CPU; owner: its cgroup */
 #define METRIC_BLOCK_QUEUE 8U   /* the part before the device had the request */
 #define METRIC_BLOCK_SERVICE 9U /* the part since then */
 #define METRIC_BLOCK_SIZE 10U   /* bytes */

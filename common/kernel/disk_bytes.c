@@ -62,7 +62,7 @@ char *disk_lines_read(void)
 	size_t bytes;
 
 	return file_read_text(AT_FDCWD, "/proc/diskstats", DISKSTATS_BYTES_MAX, &text, &bytes) < 0 ? NULL
-												    : text;
+												   : text;
 }
 
 struct disk_bytes disk_bytes_read(void)

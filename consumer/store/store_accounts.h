@@ -18,7 +18,8 @@ struct accounts_statements {
  * The innermost function of a program, not of the kernel or a library's, that has a name, in a stack of the capture; else of a
  * library; NULL: none has.
  */
-const char *store_own_function(const struct capture *capture, const struct resolved *resolved, uint32_t stack);
+const char *store_own_function(const struct capture *capture, const struct resolved *resolved,
+			       uint32_t stack);
 
 /* Returns 0 or -errno, as all functions of sql.h do. */
 int store_accounts_write(struct sql *sql, struct accounts_statements *statements, int64_t capture_id,
