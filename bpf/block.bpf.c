@@ -39,20 +39,12 @@ struct {
 	__type(value, struct block_request);
 } block_requests SEC(".maps");
 
-/* Since when all events are seen; 0: they are not. What began before may have ended unseen, which is no loss. */
+/* Of pairs_are_measured(). */
 static __u64 measured_since_ns;
 
-/* Called at each event. The event that finds the group off sets the time to 0: without one, nothing was missed. */
 static __always_inline bool is_measured(void)
 {
-	if (latency_group_wanted(LATENCY_BLOCK) && !is_retired()) {
-		if (!measured_since_ns)
-			__sync_val_compare_and_swap(&measured_since_ns, 0, bpf_ktime_get_ns());
-		return true;
-	}
-	if (measured_since_ns)
-		measured_since_ns = 0;
-	return false;
+	return pairs_are_measured(&measured_since_ns, LATENCY_BLOCK);
 }
 
 /* The verifier allows one computation with a pointer of the kernel: its difference to another pointer. */
@@ -240,7 +232,10 @@ int BPF_PROG(block_merged, struct request *request)
 
 static __always_inline void put(const struct block_request *ended, __u32 metric, __u32 detail, __u64 value)
 {
-	histogram_put(metric, detail, ended->device, ended->party.cgroup_id, value);
+	bool is_named = policy.latency_labels || ended->party.victim;
+
+	histogram_put(metric, detail, is_named ? ended->device : 0, is_named ? ended->party.cgroup_id : 0,
+		      value);
 }
 
 /*

@@ -59,6 +59,9 @@ static __always_inline __u64 cpu_at(__u64 lock)
 	return lock ^ (__u64)bpf_get_smp_processor_id() << 48;
 }
 
+/* Of pairs_are_measured(). */
+static __u64 measured_since_ns;
+
 SEC("tp_btf/contention_begin")
 int BPF_PROG(lock_begin, void *lock, unsigned int flags)
 {
@@ -66,17 +69,18 @@ int BPF_PROG(lock_begin, void *lock, unsigned int flags)
 	struct lock_wait *wait;
 	__u64 who, now_ns;
 
-	if (!latency_group_wanted(LATENCY_LOCK) || is_retired())
+	if (!pairs_are_measured(&measured_since_ns, LATENCY_LOCK))
 		return 0;
 	who = is_spun_on(kind) ? cpu_at((__u64)lock) : bpf_get_current_task();
 	now_ns = bpf_ktime_get_ns();
 	wait = pair_find(&lock_waits, who);
 	/* a mutex is first spun for, and told again when the thread goes to sleep */
-	if (wait && wait->lock == (__u64)lock && wait->kind == kind && kind == LOCK_MUTEX)
+	if (wait && wait->lock == (__u64)lock && wait->kind == kind && kind == LOCK_MUTEX &&
+	    wait->pair.since_ns >= measured_since_ns)
 		return 0;
-	if (wait)
+	if (wait && wait->pair.since_ns >= measured_since_ns)
 		histogram_count_unpaired(METRIC_LOCK);
-	else
+	if (!wait)
 		wait = pair_make(&lock_waits, who, now_ns, METRIC_LOCK);
 	if (!wait) {
 		histogram_count_unpaired(METRIC_LOCK);
@@ -113,9 +117,9 @@ int BPF_PROG(lock_end, void *lock)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct lock_wait *wait;
 	__u32 kind, tgid = task->tgid;
-	__u64 ns, owner = 0;
+	__u64 since_ns, ns, owner = 0;
 
-	if (!latency_group_wanted(LATENCY_LOCK) || is_retired())
+	if (!pairs_are_measured(&measured_since_ns, LATENCY_LOCK))
 		return 0;
 	wait = pair_find(&lock_waits, bpf_get_current_task());
 	if (!wait || wait->lock != (__u64)lock)
@@ -124,11 +128,15 @@ int BPF_PROG(lock_end, void *lock)
 		histogram_count_unpaired(METRIC_LOCK);
 		return 0;
 	}
-	ns = bpf_ktime_get_ns() - wait->pair.since_ns;
+	since_ns = wait->pair.since_ns;
 	kind = wait->kind;
 	pair_free(wait);
+	if (since_ns < measured_since_ns)
+		return 0;
+	ns = bpf_ktime_get_ns() - since_ns;
 	if (!is_spun_on(kind) && may_be_target(task) && bpf_map_lookup_elem(&targets, &tgid))
 		owner = task->cgroups->dfl_cgrp->kn->id;
-	histogram_put(METRIC_LOCK, kind, ns >= LOCK_CALLER_NS ? caller(ctx) : 0, owner, ns);
+	histogram_put(METRIC_LOCK, kind,
+		      ns >= LOCK_CALLER_NS && (owner || policy.latency_labels) ? caller(ctx) : 0, owner, ns);
 	return 0;
 }

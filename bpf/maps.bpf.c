@@ -49,6 +49,7 @@ const volatile struct policy policy SEC(".rodata.policy") = {
 	.kernel_stacks = 1,
 	.bystanders = 1,
 	.kernel_threads = 1,
+	.latency_labels = 1,
 };
 
 __u32 targeted[TARGETED_SLOTS] = { 0 };

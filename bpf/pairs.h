@@ -21,6 +21,22 @@ struct pair {
 	__u64 since_ns;
 };
 
+/*
+ * Whether the group is measured. Called at each of its events with the time since when all are seen: what began before may have ended
+ * unseen, which is no loss. The event that finds the group off sets the time to 0: without one, nothing was missed.
+ */
+static __always_inline bool pairs_are_measured(__u64 *since_ns, __u32 group)
+{
+	if (latency_group_wanted(group) && !is_retired()) {
+		if (!*since_ns)
+			__sync_val_compare_and_swap(since_ns, 0, bpf_ktime_get_ns());
+		return true;
+	}
+	if (*since_ns)
+		*since_ns = 0;
+	return false;
+}
+
 static __always_inline void *pair_at(void *map, __u64 key, __u32 place)
 {
 	__u32 index = ((__u32)(table_hash(key) >> 40) ^ place) % PAIRS;

@@ -18,6 +18,7 @@ const struct policy policy_default = {
 	.kernel_stacks = 1,
 	.bystanders = 1,
 	.kernel_threads = 1,
+	.latency_labels = 1,
 };
 
 static const char *const unwinding_words[] = {
@@ -40,6 +41,7 @@ struct reading {
 #define SAID_DENY_UNDUMPABLE 8U
 #define SAID_BYSTANDERS 16U
 #define SAID_KERNEL_THREADS 32U
+#define SAID_LATENCY_LABELS 64U
 
 /* ---- parsing ---- */
 
@@ -192,6 +194,8 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		parse_yes_or_no(reading, SAID_BYSTANDERS, &reading->policy.bystanders);
 	} else if (!strcmp(entry->key, "kernel_threads")) {
 		parse_yes_or_no(reading, SAID_KERNEL_THREADS, &reading->policy.kernel_threads);
+	} else if (!strcmp(entry->key, "latency_labels")) {
+		parse_yes_or_no(reading, SAID_LATENCY_LABELS, &reading->policy.latency_labels);
 	} else if (!strcmp(entry->key, "unwinding")) {
 		parse_unwinding(reading);
 	} else if (!strcmp(entry->key, "max_rate")) {
@@ -277,6 +281,8 @@ void policy_describe(const struct policy *policy, char text[POLICY_TEXT_BYTES])
 		add(text, "%sbystanders = no", *text ? "; " : "");
 	if (!policy->kernel_threads)
 		add(text, "%skernel_threads = no", *text ? "; " : "");
+	if (!policy->latency_labels)
+		add(text, "%slatency_labels = no", *text ? "; " : "");
 	if (!policy->kernel_stacks)
 		add(text, "%skernel_stacks = no", *text ? "; " : "");
 	if (policy->unwinding != POLICY_UNWIND_DWARF) {

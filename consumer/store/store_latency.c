@@ -115,6 +115,10 @@ static void put_block(const struct rows *rows, const struct histogram_key *key, 
 	uint32_t major = (uint32_t)(key->object >> 20), minor = (uint32_t)key->object & 0xfffff;
 	char disk[DISK_NAME_BYTES], word[128];
 
+	if (!key->object) {
+		put_name(into, "", OTHER);
+		return;
+	}
 	if (!disk_name(rows->disks, major, minor, disk))
 		snprintf(disk, sizeof(disk), "%" PRIu32 ":%" PRIu32, major, minor);
 	snprintf(word, sizeof(word), "%s %s%s", disk,

@@ -166,3 +166,19 @@ all_but_unseen() {
 	[ "$status" -eq 2 ]
 	[[ $output == *"--probes offcpu,locks: 'locks' is no group"* ]]
 }
+
+@test "policy: latencies of others are told without device, cgroup and place of a lock" {
+	printf '%s\n' '[policy]' 'latency_labels = no' > "$WORK/policy.conf"
+	load --policy "$WORK/policy.conf"
+	rule idle 'comm = bourdon-none' 'cpu.some = 10s/10s'
+	daemon_start
+	capture_begin --comm bourdon-none
+	dd if=/dev/zero of="$WORK/data" bs=64k count=64 oflag=direct status=none
+	capture_end
+	sql 'SELECT metric, label, sum(count) FROM histogram GROUP BY metric, label' >&2
+	[ "$(sql "SELECT sum(count) >= 64 FROM histogram WHERE metric = 'block' AND label = 'other'")" = 1 ]
+	[ "$(sql "SELECT count(*) FROM histogram WHERE metric LIKE 'block%' AND label <> 'other'")" -eq 0 ]
+	[ "$(sql "SELECT count(*) FROM histogram WHERE metric = 'lock' AND label NOT IN ('mutex', 'rwsem read', 'rwsem write', 'spinlock', 'rwlock read', 'rwlock write',
+		'rt', 'percpu rwsem', 'other')")" -eq 0 ]
+	[ "$(sql "SELECT policy FROM run")" = 'latency_labels = no' ]
+}
