@@ -38,7 +38,7 @@ struct policy {
 	__u32 deny_undumpable; /* 1: a process whose memory the kernel protects is denied (bpf/policy.h) */
 	__u32 bystanders;      /* 0: of processes, only targets are sampled */
 	__u32 kernel_threads;  /* 0: none is sampled */
-	__u32 latency_labels;  /* 0: latencies of others than targets are told without device, cgroup and place of a lock */
+	__u32 latency_labels; /* 0: latencies of others than targets are told without device, cgroup and place of a lock */
 	struct policy_uids allowed[POLICY_UIDS_MAX];
 	struct policy_uids denied[POLICY_UIDS_MAX];
 	struct policy_comm comms[POLICY_COMMS_MAX];
