@@ -5,6 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/shared_text.h"
 #include "common/kernel/cgroup_parts.h"
+#include "common/protocol/latency_metrics.h"
 
 #include <limits.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static void add_events(struct latency *latency, const struct histogram_reading *
 			uint64_t there = found[metric][i];
 
 			if (tally->epoch < latency->next_epoch || tally->epoch >= until_epoch ||
-			    span == NO_SPAN || !(latency->groups >> histograms_group(metric) & 1))
+			    span == NO_SPAN || !(latency->groups >> latency_metric_group(metric) & 1))
 				continue;
 			sum = &latency->events[span][metric];
 			sum->events += tally->events > there ? tally->events : there;
@@ -143,7 +144,7 @@ int latency_take_first(struct latency *latency, const struct histogram_reading *
 	for (uint32_t metric = 0; metric < METRICS; metric++) {
 		const struct histogram_events *tally = &reading->tallies[metric][epoch % TALLY_EPOCHS];
 
-		if (tally->epoch == epoch && latency->groups >> histograms_group(metric) & 1)
+		if (tally->epoch == epoch && latency->groups >> latency_metric_group(metric) & 1)
 			move_events(latency, tally, metric, found[metric]);
 	}
 	return 0;

@@ -3,6 +3,7 @@
 
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
+#include "common/protocol/latency_metrics.h"
 #include "consumer/process/map_elements.h"
 
 #include <bpf/bpf.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 
 #define SETS_AT_ONCE 64U
-#define BUCKETS_MAX 512U
 
 uint32_t histograms_switch(struct histograms_on *on, const struct kernel_objects *kernel, uint32_t groups,
 			   uint64_t now_ns)
@@ -27,11 +27,6 @@ uint32_t histograms_switch(struct histograms_on *on, const struct kernel_objects
 	return groups & ~offered;
 }
 
-uint32_t histograms_group(uint32_t metric)
-{
-	return metric < LATENCY_GROUPS ? metric : LATENCY_BLOCK;
-}
-
 int histograms_add_set(struct histogram_reading *reading, const struct histogram_set *set,
 		       uint64_t from_epoch)
 {
@@ -40,7 +35,7 @@ int histograms_add_set(struct histogram_reading *reading, const struct histogram
 		uint64_t epoch = slot->id >> 32;
 
 		if (!epoch || slot->id == HISTOGRAM_BUSY || epoch < from_epoch || !slot->count ||
-		    slot->key.metric >= METRICS || slot->key.bucket >= BUCKETS_MAX)
+		    slot->key.metric >= METRICS || slot->key.bucket >= LATENCY_BUCKETS)
 			continue;
 		if (array_make_room(reading->counts, reading->count, reading->room, 1U))
 			return -ENOMEM;

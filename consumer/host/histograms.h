@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * histograms.h reads the histograms of latencies that the kernel programs keep (common/abi/latency.h), and switches their groups on
- * and off. The draining thread calls it. A reading copies a megabyte and a half for each group, in half a millisecond.
+ * and off. The draining thread calls it. A reading copies a megabyte and a half for each group, in a millisecond.
  */
 #ifndef BOURDON_CONSUMER_HOST_HISTOGRAMS_H
 #define BOURDON_CONSUMER_HOST_HISTOGRAMS_H
@@ -19,9 +19,6 @@ struct histograms_on {
 /* Has the programs measure these groups, as far as the loader offers them, and no others. Returns those that it does not offer. */
 uint32_t histograms_switch(struct histograms_on *on, const struct kernel_objects *kernel, uint32_t groups,
 			   uint64_t now_ns);
-
-/* The group that a metric belongs to. */
-uint32_t histograms_group(uint32_t metric);
 
 /* What one epoch has of one bucket. There may be two of the same key and epoch: add them up. */
 struct histogram_count {

@@ -306,7 +306,7 @@ static int write_measured(struct sql *sql, struct latency_statements *statements
 	uint64_t from_ns, to_ns, begins_ns = span == LATENCY_DURING ? latency->from_ns : latency->before_ns,
 				 ends_ns = span == LATENCY_DURING ? latency->until_ns : latency->from_ns;
 
-	latency_measured(latency, histograms_group(metric), span, &from_ns, &to_ns);
+	latency_measured(latency, latency_metric_group(metric), span, &from_ns, &to_ns);
 	return sql_insert(
 		sql, &statements->add_measured, "latency_measured", NULL, NULL,
 		SQL_COLUMNS(SQL_NUMBER(capture_id, capture_id),
@@ -343,7 +343,7 @@ int store_latency_write(struct sql *sql, struct latency_statements *statements, 
 	}
 	for (uint32_t metric = 0; metric < METRICS && !result; metric++)
 		for (uint32_t span = 0; span < LATENCY_SPANS && !result; span++)
-			if (latency->groups >> histograms_group(metric) & 1)
+			if (latency->groups >> latency_metric_group(metric) & 1)
 				result = write_measured(sql, statements, capture_id, capture, metric, span);
 	return result;
 }

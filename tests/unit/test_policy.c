@@ -110,12 +110,12 @@ START_TEST(the_description_parses_to_the_same_policy)
 {
 	static const char whole[] =
 		"allow_uids = 7, 1000-1999; deny_uids = 0; deny_comms = sshd, gpg*, *; "
-		"deny_undumpable = no; kernel_stacks = no; unwinding = none; max_rate = 1";
+		"deny_undumpable = no; latency_labels = no; kernel_stacks = no; unwinding = none; max_rate = 1";
 	char text[POLICY_TEXT_BYTES], lines[POLICY_TEXT_BYTES + 16];
 	struct policy policy, again;
 
 	policy = parse("[policy]\nmax_rate=1\nunwinding=none\nkernel_stacks=no\nallow_uids=7,1000-1999\n"
-		       "deny_uids=0\ndeny_comms=sshd,gpg*,*\ndeny_undumpable=no\n");
+		       "deny_uids=0\ndeny_comms=sshd,gpg*,*\ndeny_undumpable=no\nlatency_labels=no\n");
 	policy_describe(&policy, text);
 	ck_assert_str_eq(text, whole);
 	for (char *at = text; (at = strstr(at, "; ")); at += 2)
