@@ -103,9 +103,10 @@ static __always_inline struct histogram_slot *slot_for(const struct histogram_ke
 
 		if (there == id)
 			return is_of(slot, key) ? slot : NULL;
-		if ((there >> 32) + HISTOGRAM_EPOCHS_KEPT > epoch)
+		/* one that is being made may be this one in a moment */
+		if (there != HISTOGRAM_BUSY && (there >> 32) + HISTOGRAM_EPOCHS_KEPT > epoch)
 			return NULL;
-		if (take_slot(slot, there, id, key))
+		if (there != HISTOGRAM_BUSY && take_slot(slot, there, id, key))
 			return slot;
 	}
 	return NULL;

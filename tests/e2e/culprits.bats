@@ -137,14 +137,17 @@ blamed() {
 }
 
 # calm CAPTURE: whether the victim waited less than 4 % of its time within that capture, by its own schedstat, and what fired
-# was as calm
+# was as calm, and the programs saw nearly all of it: time that was not seen may be waiting
 calm() {
 	local from to ran waited
 	read -r from to <<< "$(span_of "$1")"
 	ran=$(truth_of ran "$from" "$to")
 	waited=$(truth_of waited "$from" "$to")
 	echo "capture $1: ran $ran ns, waited $waited ns, $(sql "SELECT verdict, waited_ns FROM capture WHERE capture_id = $1")" >&2
-	((waited * 25 < waited + ran)) && [ "$(sql "SELECT stalled_percent < 4 FROM incident_capture WHERE capture_id = $1")" = 1 ]
+	sql "SELECT account, sum(ns) FROM account WHERE capture_id = $1 GROUP BY account" >&2
+	((waited * 25 < waited + ran)) && [ "$(sql "SELECT stalled_percent < 4 FROM incident_capture WHERE capture_id = $1")" = 1 ] &&
+		[ "$(sql "SELECT 25 * sum(ns) FILTER (WHERE account = 'rest') < sum(ns) OR NOT sum(account = 'rest')
+			FROM account WHERE capture_id = $1")" = 1 ]
 }
 
 # it takes one CPU from all others
