@@ -106,7 +106,7 @@ assert_verdict() {
 	# the only losses are those of the start (intervals that began before their stack was kept, samples
 	# from before the unwind tables) and the ticks that an emulated CPU skips
 	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason NOT IN ('frames-unresolved', 'offcpu-joined', 'offcpu-over-budget', 'stack-not-whole'
-		$( ((PATIENCE == 1)) || echo ", 'samples-missing'"))")" = "$((PATIENCE == 1 ? 22 : 21))|0" ] || {
+		$( ((PATIENCE == 1)) || echo ", 'samples-missing'"))")" = "$((PATIENCE == 1 ? 23 : 22))|0" ] || {
 		sql 'SELECT * FROM loss WHERE events > 0'
 		false
 	}

@@ -33,7 +33,11 @@ has_size() {
 
 # fits WIDTH HEIGHT: nothing is wider or higher than the screen, and its last line is that of the keys
 fits() {
-	await "$SCREEN_SECONDS" has_size "$1" "$2" || { cat "$WORK/seen"; return 1; }
+	await "$SCREEN_SECONDS" has_size "$1" "$2" || {
+		cat "$WORK/seen"
+		echo "tmux has a pane of $(in_tmux display-message -p '#{pane_width} by #{pane_height}'), its terminal $(stty size < "$(in_tmux display-message -p '#{pane_tty}')")"
+		return 1
+	}
 }
 
 # screen WIDTH HEIGHT [VARIABLE=VALUE...]: begins it, of the last workload alone. Its errors go to $WORK/errors.
