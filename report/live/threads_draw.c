@@ -2,6 +2,7 @@
 #include "report/live/threads_draw.h"
 
 #include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "common/text/escape.h"
 #include "common/text/plural.h"
 #include "report/live/threads_output.h"
@@ -551,6 +552,9 @@ void threads_draw(struct threads_screen *screen)
 {
 	int y = LINES_ABOVE - 1;
 
+	/* a terminal may move what it shows some moments after it has told its new size; curses would believe what it wrote */
+	if (screen->resized_ns && clock_monotonic_ns() - screen->resized_ns < 2 * CLOCK_SECOND_NS)
+		clearok(curscr, TRUE);
 	erase();
 	screen->rows_shown = 0;
 	if (screen->mode == MODE_HELP) {

@@ -50,6 +50,7 @@ struct threads_screen {
 	char search[PROMPT_BYTES];
 	char message[160]; /* until the next key */
 	bool is_utf8, has_colours;
+	uint64_t resized_ns; /* when the terminal's size changed last, CLOCK_MONOTONIC; 0: never */
 	/* set by threads_draw() */
 	uint32_t rows_shown; /* of the table */
 };

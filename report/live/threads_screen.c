@@ -2,6 +2,7 @@
 #include "report/live/threads_screen.h"
 
 #include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "common/system/log.h"
 #include "report/live/threads_draw.h"
 
@@ -349,8 +350,10 @@ static void change_view(struct threads_screen *screen, int key)
 /* Returns 0 to go on, 1 to end, or -errno. */
 static int handle_key(struct threads_screen *screen, int key)
 {
-	if (key == KEY_RESIZE)
+	if (key == KEY_RESIZE) {
+		screen->resized_ns = clock_monotonic_ns();
 		return 0;
+	}
 	*screen->message = '\0';
 	if (screen->mode == MODE_HELP) {
 		screen->mode = MODE_TABLE;

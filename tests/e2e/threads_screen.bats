@@ -272,10 +272,13 @@ time_shown() {
 	shows '^ thread [0-9]+'
 	in_tmux resize-window -x 40 -y 12
 	fits 40 12
-	in_tmux resize-window -x 10 -y 3
-	await 20 has_lines 3 ''
-	in_tmux resize-window -x 80 -y 24
-	fits 80 24
+	# a terminal that grows may move its lines after the program has drawn: once in some fifty times before there was a remedy
+	for _ in 1 2 3 4 5 6 7 8; do
+		in_tmux resize-window -x 10 -y 3
+		await 20 has_lines 3 ''
+		in_tmux resize-window -x 80 -y 24
+		fits 80 24
+	done
 }
 
 @test "the screen is read without colours, and without UTF-8" {
