@@ -50,9 +50,10 @@ watched_group() {
 	jq -e -s "any(.[].groups[]; $1)" "$WORK/live.json" > /dev/null 2>&1
 }
 
-# watched_sum JQ: that of all seconds, weighted by their length
+# watched_sum JQ: that of all lines but the last, which may be half a one, weighted by their length: on a busy machine a line may be of
+# several seconds
 watched_sum() {
-	jq -s "[.[] | .ticks * ([.groups[] | select($1) | .cpus] | add // 0)] | add // 0" "$WORK/live.json"
+	sed '$d' "$WORK/live.json" | jq -s "[.[] | .ticks * ([.groups[] | select($1) | .cpus] | add // 0)] | add // 0"
 }
 
 # rows: how much the database has of what captures leave in it
@@ -85,10 +86,8 @@ has_samples() {
 	await 60 all_named
 	watch --match "tgid=$CHILD" --columns function,comm,module,uid,tgid
 	await 120 has_samples 3000
-	# all sums are of the same seconds; the last line may be half a one
 	kill "$WATCHER"
 	wait "$WATCHER" || true
-	sed -i '$d' "$WORK/live.json"
 	all=$(watched_sum '.function // "" | startswith("burn_")')
 	while read -r name known; do
 		sum=$(watched_sum ".function == \"$name\"")
@@ -99,6 +98,7 @@ has_samples() {
 		burn_third 33.3
 		burn_sixth 16.7
 	END
+	sed -i '$d' "$WORK/live.json"
 	watched_group '.function == "burn_half" and .comm == "three_hot" and .module == "three_hot" and .uid == 0'
 	watched '.cpus_sampled >= 1 and .missed == 0 and .ticks > 400'
 	# the share of a CPU is what the process received meanwhile
