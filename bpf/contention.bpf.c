@@ -116,7 +116,7 @@ int BPF_PROG(lock_end, void *lock)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct lock_wait *wait;
-	__u32 kind, tgid = task->tgid;
+	__u32 kind;
 	__u64 since_ns, ns, owner = 0;
 
 	if (!pairs_are_measured(&measured_since_ns, LATENCY_LOCK))
@@ -134,8 +134,8 @@ int BPF_PROG(lock_end, void *lock)
 	if (since_ns < measured_since_ns)
 		return 0;
 	ns = bpf_ktime_get_ns() - since_ns;
-	if (!is_spun_on(kind) && may_be_target(task) && bpf_map_lookup_elem(&targets, &tgid))
-		owner = task->cgroups->dfl_cgrp->kn->id;
+	if (!is_spun_on(kind))
+		owner = latency_owner(task);
 	histogram_put(METRIC_LOCK, kind,
 		      ns >= LOCK_CALLER_NS && (owner || policy.latency_labels) ? caller(ctx) : 0, owner, ns);
 	return 0;

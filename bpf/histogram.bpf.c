@@ -19,7 +19,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, METRICS *TALLY_EPOCHS);
+	__uint(max_entries, (METRICS * TALLY_EPOCHS));
 	__type(key, __u32);
 	__type(value, struct histogram_tally);
 } histogram_tallies SEC(".maps");
@@ -37,11 +37,6 @@ static __always_inline struct histogram_tally *tally_of(__u32 metric, __u64 epoc
 		tally->epoch = epoch;
 	}
 	return tally;
-}
-
-static __always_inline __u32 group_of(__u32 metric)
-{
-	return metric < LATENCY_GROUPS ? metric : LATENCY_BLOCK;
 }
 
 static __always_inline __u64 hash_of(const struct histogram_key *key, __u64 epoch)
@@ -94,7 +89,8 @@ static __always_inline __u32 way_of(const struct histogram_set *set, __u64 id)
 static __always_inline struct histogram_slot *slot_for(const struct histogram_key *key, __u64 epoch)
 {
 	__u64 hash = hash_of(key, epoch), id = epoch << 32 | (__u32)(hash >> 20);
-	__u32 index = group_of(key->metric) * HISTOGRAM_SETS_A_GROUP + (__u32)hash % HISTOGRAM_SETS_A_GROUP;
+	__u32 index = latency_metric_group(key->metric) * HISTOGRAM_SETS_A_GROUP +
+		      (__u32)hash % HISTOGRAM_SETS_A_GROUP;
 	struct histogram_set *set = bpf_map_lookup_elem(&histograms, &index);
 
 	for (__u32 tries = 0; tries < TRIES && set; tries++) {

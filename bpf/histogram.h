@@ -34,6 +34,14 @@ static __always_inline bool latency_group_wanted(__u32 group)
 	return latency_probes >> group & 1 && latency_wanted(control_get()) >> group & 1;
 }
 
+/* The owner of what the current task, which this is, does: the cgroup of a target, 0 of others. */
+static __always_inline __u64 latency_owner(struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+
+	return may_be_target(task) && bpf_map_lookup_elem(&targets, &tgid) ? bpf_get_current_cgroup_id() : 0;
+}
+
 static __always_inline void histogram_put(__u32 metric, __u32 detail, __u64 object, __u64 owner, __u64 value)
 {
 	struct histogram_key key = {

@@ -34,16 +34,6 @@ static __always_inline void begin_reclaim(void)
 	bpf_map_update_elem(&reclaiming, &tid, &begin, BPF_ANY);
 }
 
-/* Of others than targets without their cgroup. */
-static __always_inline void measure_reclaim(struct task_struct *task, __u32 kind, __u64 ns)
-{
-	__u32 tgid = task->tgid;
-
-	if (latency_group_wanted(LATENCY_MEMORY))
-		histogram_put(METRIC_MEMORY, kind, 0,
-			      bpf_map_lookup_elem(&targets, &tgid) ? bpf_get_current_cgroup_id() : 0, ns);
-}
-
 static __always_inline void end_reclaim(__u32 kind)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -55,7 +45,8 @@ static __always_inline void end_reclaim(__u32 kind)
 		return;
 	fresh.ns = bpf_ktime_get_ns() - began->since_ns;
 	if (began->thread_began_ns == task->start_boottime) {
-		measure_reclaim(task, kind, fresh.ns);
+		if (latency_group_wanted(LATENCY_MEMORY))
+			histogram_put(METRIC_MEMORY, kind, 0, latency_owner(task), fresh.ns);
 		fresh.started_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 		known = bpf_map_lookup_elem(&reclaims, &tgid);
 		if (known && known->started_ns == fresh.started_ns) {

@@ -41,12 +41,8 @@ static __always_inline void decide(struct task_struct *task, const char *comm_of
 /* The first program of a process: its parent has made it, and gave it its own number of programs (kernel/fork.c). */
 static __always_inline void measure_first_exec(struct task_struct *task)
 {
-	__u32 tgid = task->tgid;
-
 	if (task->self_exec_id == task->parent_exec_id + 1 && latency_group_wanted(LATENCY_EXEC))
-		histogram_put(METRIC_EXEC, 0, 0,
-			      bpf_map_lookup_elem(&targets, &tgid) ? bpf_get_current_cgroup_id() : 0,
-			      bpf_ktime_get_ns() - task->start_time);
+		histogram_put(METRIC_EXEC, 0, 0, latency_owner(task), bpf_ktime_get_ns() - task->start_time);
 }
 
 /* Unwind tables and code spans of the previous program are wrong for the new one. */

@@ -12,7 +12,7 @@
 
 #include "common/abi/base.h"
 
-/* Groups, which rules and captures switch on: bits of control.latency and control.probes. */
+/* Groups, which rules and captures switch on: bits of control.latency and control.latency_loaded. */
 #define LATENCY_RUNQUEUE 0U
 #define LATENCY_OFFCPU 1U
 #define LATENCY_BLOCK 2U
@@ -28,13 +28,12 @@
 #define METRIC_RUNQUEUE 0U /* from becoming runnable to a CPU; owner: the cgroup of the target */
 #define METRIC_OFFCPU 1U   /* off CPU; detail: ACCOUNT_*; owner: as above */
 #define METRIC_BLOCK                                                                                         \
-	2U /* from the queue to the end of a request; object: the device; detail: BLOCK_*; owner: who issued it */
+	2U /* from a request's queue to its end; object: device; detail: BLOCK_*; owner: who asked */
 #define METRIC_LOCK 3U   /* detail: LOCK_*; object: see there; owner: the cgroup of the target, 0 of others */
 #define METRIC_MEMORY 4U /* detail: MEMORY_*; owner: as of locks */
-#define METRIC_SOFTIRQ 5U /* a soft interrupt, without the hard ones within it; detail: its vector */
-#define METRIC_EXEC 6U    /* from the start of a process to its first exec; owner: as of locks */
-#define METRIC_FORK                                                                                          \
-	7U /* from the making of a target's process or thread to its first CPU; owner: its cgroup */
+#define METRIC_SOFTIRQ 5U       /* a soft interrupt, without the hard ones within it; detail: its vector */
+#define METRIC_EXEC 6U          /* from the start of a process to its first exec; owner: as of locks */
+#define METRIC_FORK 7U          /* a new process or thread of a target, to its first CPU; owner: its cgroup */
 #define METRIC_BLOCK_QUEUE 8U   /* the part before the device had the request */
 #define METRIC_BLOCK_SERVICE 9U /* the part since then */
 #define METRIC_BLOCK_SIZE 10U   /* bytes */
@@ -42,6 +41,12 @@
 #define METRIC_NAMES                                                                                         \
 	"runqueue", "offcpu", "block", "lock", "memory", "softirq", "exec", "fork", "block.queue",           \
 		"block.service", "block.size"
+
+/* The group that a metric belongs to: LATENCY_*. */
+static inline __attribute__((always_inline)) __u32 latency_metric_group(__u32 metric)
+{
+	return metric < LATENCY_GROUPS ? metric : LATENCY_BLOCK;
+}
 
 /* METRIC_BLOCK*: the operation (include/linux/blk_types.h, enum req_op), and whether it failed. */
 #define BLOCK_OPERATION 0x7fU

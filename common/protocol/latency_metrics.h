@@ -23,12 +23,6 @@ enum latency_quantile {
 extern const char *const latency_metric_names[METRICS];
 extern const char *const latency_quantile_names[LATENCY_QUANTILES];
 
-/* The group that a metric belongs to: LATENCY_*. */
-static inline uint32_t latency_metric_group(uint32_t metric)
-{
-	return metric < LATENCY_GROUPS ? metric : LATENCY_BLOCK;
-}
-
 /* Whether so many of `count` values are more than the quantile leaves above itself: it is then among those. */
 int latency_quantile_is_above(enum latency_quantile quantile, uint64_t above, uint64_t count);
 

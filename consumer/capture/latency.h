@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * latency.h owns the histograms of a capture: what the kernel programs measured within its span, from its history on, and as long
- * before that. The draining thread gathers them; the worker thread makes rows of them (latency_rows.h).
+ * before that. The draining thread gathers them; the worker thread makes rows of them (store_latency.h).
  *
  * The kernel counts in epochs of HISTOGRAM_EPOCH_NS. An epoch belongs to the part of the time in which its middle lies; the one in
  * which the capture ends belongs to it. A capture without a history begins exactly: what its first epoch has by then is of before.
