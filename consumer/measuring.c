@@ -141,22 +141,6 @@ static bool is_in(const struct measuring *latencies, uint32_t groups, uint32_t m
 	return groups >> group & 1 && epoch >= latencies->read_to[group] && epoch < until;
 }
 
-/* Of these, the groups in which something happened in the epochs that are to be read. */
-static uint32_t with_events(const struct measuring *latencies, const struct histogram_reading *reading,
-			    uint32_t groups, uint64_t until)
-{
-	uint32_t found = 0;
-
-	for (uint32_t metric = 0; metric < METRICS; metric++)
-		for (uint32_t i = 0; i < TALLY_EPOCHS; i++) {
-			const struct histogram_events *tally = &reading->tallies[metric][i];
-
-			if (is_in(latencies, groups, metric, tally->epoch, until) && tally->events)
-				found |= 1U << latency_metric_group(metric);
-		}
-	return found;
-}
-
 static void add(atomic_uint_fast64_t *to, uint64_t more)
 {
 	atomic_fetch_add_explicit(to, more, memory_order_relaxed);
@@ -201,22 +185,17 @@ static void add_tallies(const struct measuring *latencies, const struct histogra
 	}
 }
 
-/* Takes what these groups have of the epochs that ended. The time that it takes is that of the groups with events. */
+/* Takes what these groups have of the epochs that ended. */
 static int read_groups(struct measuring *latencies, struct histogram_reading *reading, uint32_t groups,
 		       uint64_t until)
 {
 	uint64_t found[METRICS] = { 0 }, from = until;
-	uint32_t busy;
-	int result = histograms_read(reading, latencies->kernel, 0, 0);
+	int result;
 
-	if (result < 0)
-		return result;
-	busy = with_events(latencies, reading, groups, until);
 	for (uint32_t i = 0; i < LATENCY_GROUPS; i++)
-		if (busy >> i & 1 && latencies->read_to[i] < from)
+		if (groups >> i & 1 && latencies->read_to[i] < from)
 			from = latencies->read_to[i];
-	if (busy)
-		result = histograms_read_table(reading, latencies->kernel, from, busy);
+	result = histograms_read(reading, latencies->kernel, from, groups);
 	for (uint32_t i = 0; i < reading->count; i++) {
 		const struct histogram_count *count = &reading->counts[i];
 

@@ -114,25 +114,32 @@ static int read_tallies(struct histogram_reading *reading, int map_fd)
 				 (size_t)tallies.cpus * sizeof(struct histogram_tally), read_tally, &tallies);
 }
 
-int histograms_read_table(struct histogram_reading *reading, const struct kernel_objects *kernel,
-			  uint64_t from_epoch, uint32_t groups)
+/* Of these, the groups in which something happened since then. */
+static uint32_t with_events(const struct histogram_reading *reading, uint64_t from_epoch, uint32_t groups)
 {
-	_cleanup_free_ struct histogram_set *sets = malloc(SETS_AT_ONCE * sizeof(*sets));
-	int result = sets ? 0 : -ENOMEM;
+	uint32_t found = 0;
 
-	for (uint32_t i = 0; i < LATENCY_GROUPS && !result; i++)
-		if (groups >> i & 1)
-			result = read_group(reading, kernel->map_fds[PIN_HISTOGRAMS], i, from_epoch, sets);
-	return result;
+	for (uint32_t metric = 0; metric < METRICS; metric++)
+		for (uint32_t i = 0; i < TALLY_EPOCHS; i++)
+			if (reading->tallies[metric][i].epoch >= from_epoch &&
+			    reading->tallies[metric][i].events)
+				found |= 1U << latency_metric_group(metric);
+	return found & groups;
 }
 
 /* Tallies come first: an event that is counted between the two readings is none that was lost. */
 int histograms_read(struct histogram_reading *reading, const struct kernel_objects *kernel,
 		    uint64_t from_epoch, uint32_t groups)
 {
-	int result = read_tallies(reading, kernel->map_fds[PIN_HISTOGRAM_TALLIES]);
+	_cleanup_free_ struct histogram_set *sets = malloc(SETS_AT_ONCE * sizeof(*sets));
+	int result = sets ? read_tallies(reading, kernel->map_fds[PIN_HISTOGRAM_TALLIES]) : -ENOMEM;
 
-	return result ? result : histograms_read_table(reading, kernel, from_epoch, groups);
+	if (!result)
+		groups = with_events(reading, from_epoch, groups);
+	for (uint32_t i = 0; i < LATENCY_GROUPS && !result; i++)
+		if (groups >> i & 1)
+			result = read_group(reading, kernel->map_fds[PIN_HISTOGRAMS], i, from_epoch, sets);
+	return result;
 }
 
 void histograms_free(struct histogram_reading *reading)

@@ -38,13 +38,12 @@ struct histogram_reading {
 	struct histogram_events tallies[METRICS][TALLY_EPOCHS]; /* by epoch % TALLY_EPOCHS */
 };
 
-/* Reads what the groups have of the epochs since `from_epoch`. 0 or -errno; the caller calls histograms_free() in either case. */
+/*
+ * Reads all tallies, and what the groups have of the epochs since `from_epoch`: it takes the time of those in which something happened.
+ * 0 or -errno; the caller calls histograms_free() in either case.
+ */
 int histograms_read(struct histogram_reading *reading, const struct kernel_objects *kernel,
 		    uint64_t from_epoch, uint32_t groups);
-
-/* The second part of it: adds the counts, without the tallies, which a reading has to have before. */
-int histograms_read_table(struct histogram_reading *reading, const struct kernel_objects *kernel,
-			  uint64_t from_epoch, uint32_t groups);
 void histograms_free(struct histogram_reading *reading);
 
 /* The parts of histograms_read() that need no kernel, for tests. 0 or -ENOMEM. */
