@@ -209,6 +209,8 @@ read_on() {
 		bash "$2" "$3" "$4" "$DISK"
 }
 
+# the disk below the loop device is the machine's: what others ask of it changes which requests end together
+# bats test_tags=alone
 @test "a wait for a disk is charged to those whose requests it had, not to who moves most bytes" {
 	local hog dump began span
 	own_workload cpu_hog
