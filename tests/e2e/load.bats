@@ -164,7 +164,8 @@ verified_sum() {
 	local verified=$WORK/verified
 	"$BUILD/tools/verify_programs" > "$verified"
 	run "$TREE/tests/e2e/verified.sh" "$(uname -r)" < "$verified"
-	[ "$status" -eq 0 ] || { echo "$output"; false; }
+	# with the whole column, for who writes it
+	[ "$status" -eq 0 ] || { echo "$output"; cat "$verified"; false; }
 	echo "# ${lines[-1]}" >&3
 	# it fails if one does, or was not there before
 	awk '$1 == "oncpu_tick" { $3 *= 2 } { print } END { print "new_program", 10, 10, 10 }' "$verified" > "$verified.more"
