@@ -8,7 +8,7 @@
 ## make test       as root: install the missing packages, then run the tests that this machine can run
 ## make test-repeat N=3  as root: the tests N times beside other load and a second run of themselves, and what failed how often
 ## make test-all   as root: everything there is, some hours; docs/HACKING.md has a table of it
-## make install    as root: binaries, units and a configuration; PREFIX=/usr, DESTDIR=DIR, PRIVATE_BPFFS=yes
+## make install    as root: binaries, units and a configuration; PREFIX=/usr, SYSCONFDIR=/etc, DESTDIR=DIR, PRIVATE_BPFFS=yes
 ## make uninstall  remove what was installed; configuration and database stay
 ## make SECCOMP_LOG=1  a build that forbids no system call, and names those that the policies lack
 
@@ -39,7 +39,10 @@ HARDENING := -fPIE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fno-strict-aliasing -f
 OPTIMIZE = -O2 -g
 # The same sources make the same bytes in every directory: make reproducible
 ANYWHERE = -ffile-prefix-map=$(CURDIR)=.
-CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) -isystem $(B)/skeleton -isystem $(B)/proto
+# the programs look for their configuration here
+SYSCONFDIR = /etc
+CONFDIR = $(SYSCONFDIR)/bourdon
+CPPFLAGS += -D_GNU_SOURCE -DCONFIGURATION_DIRECTORY='"$(CONFDIR)"' -I. -I$(B) -isystem $(B)/skeleton -isystem $(B)/proto
 CFLAGS += -std=gnu11 $(OPTIMIZE) $(WARNINGS) $(HARDENING) $(ANYWHERE) -pthread
 LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread
 LIBS = -lbpf -lelf -ldw -llzma -lz -liberty -lcap-ng -lsqlite3 -linih -lnettle -llz4
@@ -55,12 +58,13 @@ again = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(C
 
 BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
-all: $(BINARIES)
+all: $(BINARIES) $(B)/man/made
 
 include mk/dependencies.mk
 include mk/bpf.mk
 include mk/policies.mk
 include mk/programs.mk
+include mk/manual.mk
 include mk/install.mk
 include mk/tests.mk
 include mk/vm.mk

@@ -123,7 +123,7 @@ paths: $(GENERATED)
 	$(call tidy,$(filter-out tests/% bench/%,$(TIDY)))
 	@echo 'analyze: no finding'
 
-findings: $(GENERATED)
+findings: $(GENERATED) $(B)/man/made
 	$(Q)tests/lint/includes.sh
 	$(Q)tests/lint/test_includes.sh
 	$(Q)tests/lint/links.sh
@@ -133,6 +133,8 @@ findings: $(GENERATED)
 	$(Q)tests/lint/root_lines.sh --check $(ROOT_PROGRAMS)
 	$(Q)clang-format --dry-run --Werror $(SOURCES)
 	@echo 'format: $(words $(SOURCES)) files as .clang-format says'
+	$(Q)mandoc -Tlint $(B)/man/*.[1578]
+	@echo 'mandoc: the manual pages, no finding'
 	$(Q)printf '%s\n' $(SCRIPTS) | xargs -P $(CPUS) -n 4 shellcheck -x
 	@echo 'shellcheck: $(words $(SCRIPTS)) scripts, no finding'
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \

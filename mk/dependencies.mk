@@ -48,6 +48,7 @@ sqlite3          reads the database, and is a target
 python3          reads the database
 openssl          a target without frame pointers, whose loops are assembler code
 bsdextrautils    column, which reads the threads
+zsh              completes command lines, in the tests
 tmux             a terminal that the tests drive, for the screen of bourdon threads
 perl             a target without frame pointers
 jq               reads JSON
@@ -74,6 +75,7 @@ clang-format     compares the formatting
 clang-tidy       finds mistakes in C
 cppcheck         finds others
 shellcheck       finds mistakes in scripts
+mandoc           finds mistakes in the manual pages
 perl             looks for hash tables
 endef
 

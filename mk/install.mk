@@ -13,9 +13,11 @@ BINDIR = $(PREFIX)/bin
 SBINDIR = $(PREFIX)/sbin
 LIBEXECDIR = $(PREFIX)/libexec/bourdon
 DOCDIR = $(PREFIX)/share/doc/bourdon
+MANDIR = $(PREFIX)/share/man
+BASHDIR = $(PREFIX)/share/bash-completion/completions
+ZSHDIR = $(PREFIX)/share/zsh/vendor-completions
 UNITDIR = $(PREFIX)/lib/systemd/system
 CATALOGDIR = $(PREFIX)/lib/systemd/catalog
-CONFDIR = /etc/bourdon
 
 UNITS = bourdon-load.service bourdond.service bourdon-grant.socket bourdon-grant@.service
 MOUNT = run-bourdon-bpf.mount
@@ -34,10 +36,13 @@ INSTALLED = \
 	systemd/tmpfiles.conf:$(PREFIX)/lib/tmpfiles.d/bourdon.conf:644 \
 	$(foreach unit,$(UNITS),$(wildcard systemd/$(unit) systemd/$(unit).in):$(UNITDIR)/$(unit):644) \
 	systemd/$(MOUNT).in:$(UNITDIR)/$(MOUNT):644 \
+	report/completion/bourdon.bash:$(BASHDIR)/bourdon:644 \
+	report/completion/_bourdon:$(ZSHDIR)/_bourdon:644 \
+	$(foreach page,$(MANUAL),$(page):$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)):644) \
 	$(foreach file,$(DOCUMENTS),$(file):$(DOCDIR)/$(file):644) \
 	$(foreach file,$(EXAMPLES),$(file):$(DOCDIR)/examples/$(patsubst %.in,%,$(notdir $(file))):644)
 # in the same folders as here, so that links between them work
-DOCUMENTS = README.md SECURITY.md LICENSE $(wildcard docs/*.md) policy/policy.conf
+DOCUMENTS = README.md CHANGELOG.md SECURITY.md LICENSE $(wildcard docs/*.md) policy/policy.conf
 EXAMPLES = $(wildcard systemd/examples/* systemd/bourdon.conf)
 PRIVATE_INSTALLED = \
 	$(foreach unit,$(PRIVATE_UNITS),systemd/private-bpffs/$(unit).in:$(call private_drop_in,$(unit)):644)
@@ -62,6 +67,7 @@ on_this_system = $(Q)[ -n '$(DESTDIR)' ] || ! [ -d /run/systemd/system ] || { $(
 install:
 	$(Q)ls $(BINARIES) > /dev/null || { echo 'make install: run make first, as yourself' >&2; exit 1; }
 	$(Q)! grep -q log $(B)/policy/mode || { echo 'make install: this build confines nothing: SECCOMP_LOG=1' >&2; exit 1; }
+	$(Q)grep -qF 'DIRECTORY="$(CONFDIR)"' $(B)/flags || { echo 'make install: run make SYSCONFDIR=$(SYSCONFDIR) first, as yourself' >&2; exit 1; }
 	$(foreach file,$(INSTALLED) $(if $(PRIVATE_BPFFS),$(PRIVATE_INSTALLED)),$(call put,$(file)))
 	$(if $(PRIVATE_BPFFS),,$(call remove,$(PRIVATE_INSTALLED)))
 	$(call remove,$(OBSOLETE))

@@ -13,7 +13,7 @@ CONSUMER := $(call sources,consumer/*.c consumer/*/*.c,consumer/main.c)
 REPORT := $(call sources,report/*.c report/*/*.c,report/main.c)
 
 # Written only if this build's compiler or flags differ from the last build's: then everything is compiled again.
-BUILT_BY = $(CC) $(CLANG) $(OPTIMIZE) $(HARDENING) $(ANYWHERE)
+BUILT_BY = $(CC) $(CLANG) $(OPTIMIZE) $(HARDENING) $(ANYWHERE) DIRECTORY="$(CONFDIR)"
 $(B)/flags: always
 	@mkdir -p $(@D)
 	$(Q)echo '$(BUILT_BY)' | cmp -s - $@ || echo '$(BUILT_BY)' > $@

@@ -7,11 +7,12 @@
 #define BOURDON_COMMON_POLICY_POLICY_H
 
 #include "common/abi/policy.h"
+#include "common/base/paths.h"
 #include "common/system/ini.h"
 
 #include <stddef.h>
 
-#define POLICY_DEFAULT "/etc/bourdon/policy.conf"
+#define POLICY_DEFAULT CONFIGURATION_DIRECTORY "/policy.conf"
 
 /* In force if there is no policy.conf: nobody is denied. */
 extern const struct policy policy_default;

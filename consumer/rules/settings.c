@@ -3,6 +3,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/paths.h"
 #include "common/protocol/grant_request.h"
 #include "common/protocol/pins.h"
 #include "common/system/log.h"
@@ -12,8 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define CONFIG_DEFAULT "/etc/bourdon/bourdon.conf"
-#define RULES_DIRECTORY_DEFAULT "/etc/bourdon/rules.d"
+#define CONFIG_DEFAULT CONFIGURATION_DIRECTORY "/bourdon.conf"
+#define RULES_DIRECTORY_DEFAULT CONFIGURATION_DIRECTORY "/rules.d"
 #define HOUR_NS (3600 * CLOCK_SECOND_NS)
 #define DAY_NS (86400 * CLOCK_SECOND_NS)
 /* A hundred years, less than what 64 bits hold. */

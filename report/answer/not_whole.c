@@ -3,6 +3,7 @@
 
 #include "common/abi/abi.h"
 #include "common/base/cleanup.h"
+#include "common/base/paths.h"
 #include "common/text/escape.h"
 #include "common/text/plural.h"
 #include "report/text/format.h"
@@ -50,7 +51,7 @@ static const struct {
 	    "nothing: the innermost frames are there" } },
 	{ "policy",
 	  { "root's policy allows the innermost function only (unwinding = none)",
-	    "unwinding = dwarf in /etc/bourdon/policy.conf, then 'systemctl reload bourdon-load'" } },
+	    "unwinding = dwarf in " CONFIGURATION_DIRECTORY "/policy.conf, then 'systemctl reload bourdon-load'" } },
 };
 static_assert(SAMPLE_USER_FRAMES == 127, "the words have the number");
 

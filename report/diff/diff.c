@@ -552,4 +552,4 @@ SUBCOMMAND(
 	"and their shares, each with P, the chance that two recordings of one load differ as much. A and B are IDs;\n"
 	"ID:before and ID:after are the parts of a capture before and after its trigger. 'baseline' compares\n"
 	"capture B from its trigger on with the rule's last baselines. Without B: the newest complete capture.",
-	"bourdon diff baseline 12", .operands_most = 2, .limit = 30);
+	"bourdon diff 7 12 --by total", .operands_most = 2, .limit = 30);
