@@ -2,15 +2,12 @@
 #include "report/live/threads_draw.h"
 
 #include "common/base/cleanup.h"
-#include "common/base/clock.h"
 #include "common/text/escape.h"
 #include "common/text/plural.h"
 #include "report/live/threads_output.h"
 #include "report/text/format.h"
 
 #include <inttypes.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <ncurses.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,26 +26,9 @@ enum { COLOUR_RUNNING = 1, COLOUR_QUEUED, COLOUR_DISK, COLOUR_BAR };
 
 bool threads_draw_begin(struct threads_screen *screen)
 {
-	const char *no_colour = getenv("NO_COLOR");
-
-	setlocale(LC_CTYPE, "");
-	screen->is_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-	/* curses would believe these, also after the terminal's size changed */
-	unsetenv("COLUMNS");
-	unsetenv("LINES");
-	if (!newterm(NULL, stdout, stdin))
+	if (!terminal_begin(&screen->terminal))
 		return false;
-	cbreak();
-	noecho();
-	nonl();
-	keypad(stdscr, TRUE);
-	nodelay(stdscr, TRUE);
-	set_escdelay(50);
-	curs_set(0);
-	/* https://no-color.org: set, and not empty */
-	screen->has_colours = has_colors() && !(no_colour && *no_colour) && start_color() == OK &&
-			      use_default_colors() == OK;
-	if (screen->has_colours) {
+	if (screen->terminal.has_colours) {
 		init_pair(COLOUR_RUNNING, COLOR_GREEN, -1);
 		init_pair(COLOUR_QUEUED, COLOR_YELLOW, -1);
 		init_pair(COLOUR_DISK, COLOR_RED, -1);
@@ -57,31 +37,11 @@ bool threads_draw_begin(struct threads_screen *screen)
 	return true;
 }
 
-void threads_draw_end(void)
-{
-	endwin();
-}
-
 /* ---- text ---- */
 
-/* Writes text that is safe for a terminal, cut to `width` columns. */
 static void put_plain(const struct threads_screen *screen, int y, int x, int width, const char *text)
 {
-	char cut[FORMAT_BYTES * 2];
-
-	if (width <= 0 || x >= COLS)
-		return;
-	width = width < COLS - x ? width : COLS - x;
-	snprintf(cut, sizeof(cut), "%s", text);
-	format_cut(cut, (size_t)width, sizeof(cut));
-	if (screen->is_utf8) {
-		mvaddstr(y, x, cut);
-		return;
-	}
-	move(y, x);
-	for (const char *at = cut; *at; at++)
-		if (((unsigned char)*at & 0xc0) != 0x80)
-			addch((unsigned char)*at < 0x80 ? (chtype)(unsigned char)*at : '?');
+	terminal_put(&screen->terminal, y, x, width, text);
 }
 
 /* The same of text of others. */
@@ -95,12 +55,12 @@ static void put_text(const struct threads_screen *screen, int y, int x, int widt
 /* In eighths of a character; what is not 0 has one at least. */
 static void put_bar(const struct threads_screen *screen, int y, int x, int width, double share)
 {
-	double filled = share * width, least = screen->is_utf8 ? 1.0 / 8 : 1;
+	double filled = share * width, least = screen->terminal.is_utf8 ? 1.0 / 8 : 1;
 
 	if (share > 0 && filled < least)
 		filled = least;
 	for (int i = 0; i < width && filled > i; i++)
-		put_plain(screen, y, x + i, 1, format_eighths(filled - i, screen->is_utf8));
+		put_plain(screen, y, x + i, 1, format_eighths(filled - i, screen->terminal.is_utf8));
 }
 
 /* The last `width` seconds; a full character is one thread, or the most that there were. */
@@ -114,7 +74,7 @@ static void put_spark(const struct threads_screen *screen, int y, int x, int wid
 		most = values[i] > most ? values[i] : most;
 	}
 	for (int i = 0; i < width; i++)
-		put_plain(screen, y, x + i, 1, format_spark(values[i], most, screen->is_utf8));
+		put_plain(screen, y, x + i, 1, format_spark(values[i], most, screen->terminal.is_utf8));
 }
 
 /* ---- the table ---- */
@@ -168,7 +128,7 @@ static void draw_header(const struct threads_screen *screen, const struct thread
 
 static attr_t colour_of(const struct threads_screen *screen, const char *state)
 {
-	if (!screen->has_colours)
+	if (!screen->terminal.has_colours)
 		return A_NORMAL;
 	return !strcmp(state, "running")  ? COLOR_PAIR(COLOUR_RUNNING)
 	       : !strcmp(state, "queued") ? COLOR_PAIR(COLOUR_QUEUED)
@@ -179,7 +139,7 @@ static attr_t colour_of(const struct threads_screen *screen, const char *state)
 static void draw_group(const struct threads_screen *screen, const struct thread_view *view,
 		       const struct layout *layout, int y, const struct thread_group *group, bool is_selected)
 {
-	attr_t colour = screen->has_colours ? COLOR_PAIR(COLOUR_BAR) : A_NORMAL;
+	attr_t colour = screen->terminal.has_colours ? COLOR_PAIR(COLOUR_BAR) : A_NORMAL;
 	int x = layout->text;
 	char text[64];
 
@@ -395,7 +355,7 @@ static void draw_title(const struct threads_screen *screen)
 /* "CPU  41% ██▏  ", or without a bar where there is no room. Returns the column behind it. */
 static int put_total(const struct threads_screen *screen, int x, const char *name, int bar, float part)
 {
-	attr_t colour = screen->has_colours ? COLOR_PAIR(COLOUR_BAR) : A_NORMAL;
+	attr_t colour = screen->terminal.has_colours ? COLOR_PAIR(COLOUR_BAR) : A_NORMAL;
 	char text[32];
 
 	snprintf(text, sizeof(text), part < 0 ? "%s    ?" : "%s %3.0f%%", name, (double)part * 100);
@@ -552,10 +512,7 @@ void threads_draw(struct threads_screen *screen)
 {
 	int y = LINES_ABOVE - 1;
 
-	/* a terminal may move what it shows some moments after it has told its new size; curses would believe what it wrote */
-	if (screen->resized_ns && clock_monotonic_ns() - screen->resized_ns < 2 * CLOCK_SECOND_NS)
-		clearok(curscr, TRUE);
-	erase();
+	terminal_clear(&screen->terminal);
 	screen->rows_shown = 0;
 	if (screen->mode == MODE_HELP) {
 		draw_help(screen);

@@ -9,6 +9,7 @@
 #include "report/live/look_source.h"
 #include "report/live/machine_load.h"
 #include "report/live/past_looks.h"
+#include "report/live/terminal.h"
 #include "report/live/thread_history.h"
 
 #include <stdbool.h>
@@ -49,15 +50,13 @@ struct threads_screen {
 	char prompt[PROMPT_BYTES];
 	char search[PROMPT_BYTES];
 	char message[160]; /* until the next key */
-	bool is_utf8, has_colours;
-	uint64_t resized_ns; /* when the terminal's size changed last, CLOCK_MONOTONIC; 0: never */
+	struct terminal terminal;
 	/* set by threads_draw() */
 	uint32_t rows_shown; /* of the table */
 };
 
-/* Takes the terminal over; returns false, and nothing has changed, if it is one that ncurses does not know. */
+/* As terminal_begin(). */
 bool threads_draw_begin(struct threads_screen *screen);
-void threads_draw_end(void);
 
 /* Draws everything anew, as large as the terminal is. */
 void threads_draw(struct threads_screen *screen);

@@ -2,7 +2,6 @@
 #include "report/live/threads_screen.h"
 
 #include "common/base/cleanup.h"
-#include "common/base/clock.h"
 #include "common/system/log.h"
 #include "report/live/threads_draw.h"
 
@@ -11,9 +10,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define KEY_ESCAPE 27
-#define KEY_DELETE 127
 
 static void forget_exact(struct thread_view *view)
 {
@@ -351,7 +347,7 @@ static void change_view(struct threads_screen *screen, int key)
 static int handle_key(struct threads_screen *screen, int key)
 {
 	if (key == KEY_RESIZE) {
-		screen->resized_ns = clock_monotonic_ns();
+		terminal_note_resize(&screen->terminal);
 		return 0;
 	}
 	*screen->message = '\0';
@@ -468,7 +464,7 @@ int threads_screen_run(const struct look_source *source, struct thread_history *
 		return -ECANCELED;
 	}
 	result = run_screen(&screen, history, &failure);
-	threads_draw_end();
+	terminal_end();
 	if (failure)
 		source->explain(source->user, failure);
 	return result < 0 ? result : 0;
