@@ -4,6 +4,7 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 #include "common/protocol/capture_request.h"
+#include "common/protocol/latency_line.h"
 #include "common/protocol/live_line.h"
 #include "common/system/log.h"
 #include "consumer/ask_limit.h"
@@ -426,7 +427,8 @@ static void answer_status(struct control_socket *control, struct client *client,
 
 static bool is_known(const char *kind)
 {
-	static const char *const kinds[] = { "capture", LIVE_REQUEST, CAPTURE_WHO, CAPTURE_END };
+	static const char *const kinds[] = { "capture", LIVE_REQUEST, LATENCY_REQUEST, CAPTURE_WHO,
+					     CAPTURE_END };
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strcmp(kind, kinds[i]))

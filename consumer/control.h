@@ -2,8 +2,9 @@
 /*
  * control.h owns the control socket and its clients. A client sends one line (status_line.h): "status" is answered with
  * the daemon's status, after which the connection ends; "capture" with the lines of a capture on demand, for as long as that
- * takes; "live" with those of each second; "who" and "end" are about captures on demand. A client that is slow delays nobody:
- * its lines wait in a buffer of fixed size. Each user has a share of the connections, and a budget of requests.
+ * takes; "live" with those of each second, "latencies" with those of each interval; "who" and "end" are about captures on demand. A
+ * client that is slow delays nobody: its lines wait in a buffer of fixed size. Each user has a share of the connections, and a budget
+ * of requests.
  */
 #ifndef BOURDON_CONSUMER_CONTROL_H
 #define BOURDON_CONSUMER_CONTROL_H

@@ -3,6 +3,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/shared_text.h"
+#include "common/protocol/latency_line.h"
 #include "common/protocol/live_line.h"
 #include "common/system/log.h"
 #include "consumer/daemon_follow.h"
@@ -125,6 +126,7 @@ static void tick(struct daemon *daemon, uint64_t now_ns)
 	shared_text_sweep();
 	tracking_tick(&daemon->tracking, now_ns);
 	live_tick(&daemon->live, now_ns);
+	latency_live_tick(&daemon->latency_live, now_ns);
 	watches_retry(&daemon->watches, path_of_cgroup, daemon->cgroups);
 	baselines_tick(&daemon->baselines, &daemon->recorder, now_ns);
 	end_without_spawner(daemon, now_ns);
@@ -196,6 +198,7 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 	case SOURCE_STORED:
 		ondemand_results(&daemon->ondemand, now_ns);
 		live_say(&daemon->live, now_ns);
+		latency_live_say(&daemon->latency_live, now_ns);
 		break;
 	}
 }
@@ -250,6 +253,7 @@ int daemon_begin(struct daemon *daemon, struct worker *worker)
 	tracking_start(&daemon->tracking, daemon->worker);
 	ondemand_start(&daemon->ondemand, daemon->control, daemon->worker);
 	live_start(&daemon->live, daemon->control, daemon->worker);
+	latency_live_start(&daemon->latency_live, daemon->control, daemon->worker);
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, daemon->started_ns, __ATOMIC_RELEASE);
 	return daemon_follow_first(daemon);
 }
@@ -286,6 +290,7 @@ int daemon_end(struct daemon *daemon)
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, 0, __ATOMIC_RELEASE);
 	ondemand_interrupt(&daemon->ondemand, now_ns);
 	live_interrupt(&daemon->live, now_ns);
+	latency_live_interrupt(&daemon->latency_live, now_ns);
 	recorder_interrupt(&daemon->recorder);
 	activity_looker_interrupt(&daemon->activity);
 	measuring_end(&daemon->latencies, clock_now_ns(daemon->clock));
@@ -353,6 +358,8 @@ static void ask(void *user, uint64_t client, const struct peer *peer, const stru
 
 	if (!strcmp(line->kind, LIVE_REQUEST))
 		live_ask(&daemon->live, client, peer, now_ns);
+	else if (!strcmp(line->kind, LATENCY_REQUEST))
+		latency_live_ask(&daemon->latency_live, client, peer, line, now_ns);
 	else if (!strcmp(line->kind, CAPTURE_WHO))
 		ondemand_who(&daemon->ondemand, client, peer, now_ns);
 	else if (!strcmp(line->kind, CAPTURE_END))
@@ -368,6 +375,7 @@ static void leave(void *user, uint64_t client)
 
 	ondemand_leave(&daemon->ondemand, client, now_ns);
 	live_leave(&daemon->live, client, now_ns);
+	latency_live_leave(&daemon->latency_live, client, now_ns);
 }
 
 int daemon_start_services(struct daemon *daemon)
@@ -403,8 +411,10 @@ static void open_recorder(struct daemon *daemon)
 
 	measuring_open(&daemon->latencies, daemon->kernel, daemon->own_counters);
 	ondemand_open(&daemon->ondemand, &asked);
-	live_open(&daemon->live, &daemon->recorder, &daemon->ondemand.names);
 	recorder_open(&daemon->recorder, &sources);
+	live_open(&daemon->live, &daemon->recorder, &daemon->ondemand.names);
+	latency_live_open(&daemon->latency_live, &daemon->latencies, daemon->cgroups, daemon->clock,
+			  &daemon->ondemand.names);
 }
 
 int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settings,

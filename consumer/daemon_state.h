@@ -8,6 +8,7 @@
 #include "consumer/capture/coverage.h"
 #include "consumer/confine.h"
 #include "consumer/control.h"
+#include "consumer/latency_live.h"
 #include "consumer/live.h"
 #include "consumer/measuring.h"
 #include "consumer/ondemand.h"
@@ -43,6 +44,7 @@ struct daemon {
 	struct baselines baselines;
 	struct ondemand ondemand;
 	struct live live;
+	struct latency_live latency_live;
 	uint64_t started_ns;
 	uint64_t second_due_ns;        /* of the next tick() */
 	struct event_rest events_rest; /* of process events */

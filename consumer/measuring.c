@@ -58,7 +58,7 @@ static uint32_t switch_to(struct measuring *latencies, uint32_t groups, uint64_t
 
 void measuring_note(struct measuring *latencies, const struct recorder *recorder, uint64_t now_ns)
 {
-	uint32_t groups = latencies->of_rules;
+	uint32_t groups = latencies->of_rules | latencies->of_clients;
 
 	/* a capture may be of a rule that was replaced */
 	for (size_t i = 0; i < recorder->active_count; i++)
@@ -66,6 +66,11 @@ void measuring_note(struct measuring *latencies, const struct recorder *recorder
 	groups &= latencies->kernel->control->latency_loaded;
 	if (groups != latencies->on.groups)
 		switch_to(latencies, groups, now_ns);
+}
+
+void measuring_watch(struct measuring *latencies, uint32_t groups)
+{
+	latencies->of_clients = groups;
 }
 
 /* Of all that there are, those that this kernel has, and that the administrator lets be measured. */

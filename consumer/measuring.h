@@ -22,6 +22,7 @@ struct measuring {
 	struct histograms_on on;
 	uint32_t of_rules;      /* groups that the rules in force want */
 	uint32_t of_triggers;   /* of these, those whose values fire */
+	uint32_t of_clients;    /* groups that live clients watch */
 	uint64_t window_epochs; /* the longest of all triggers */
 	bool feeds_metrics;
 	uint32_t unread;                  /* groups that are on, or were since they were read */
@@ -38,14 +39,17 @@ void measuring_open(struct measuring *latencies, const struct kernel_objects *ke
 void measuring_free(struct measuring *latencies);
 
 /*
- * Switches on what the rules in force and the captures under way want, and all else off. Logs a group that a rule names and the
+ * Switches on what the rules in force, the captures under way and live clients want, and all else off. Logs a group that a rule names and the
  * loader does not offer, and a window that is rounded up.
  */
 void measuring_follow(struct measuring *latencies, const struct configuration *configuration,
 		      const struct recorder *recorder, uint64_t now_ns);
 
-/* Call it whenever captures may have begun or ended: the same for these. Changes nothing unless something has changed. */
+/* Call it whenever captures or clients may have begun or ended: the same for these. Changes nothing unless something has changed. */
 void measuring_note(struct measuring *latencies, const struct recorder *recorder, uint64_t now_ns);
+
+/* What live clients watch from now on; measuring_note() switches it. */
+void measuring_watch(struct measuring *latencies, uint32_t groups);
 
 /* Before a capture begins of this rule, which is in no configuration. Returns the groups that it names and the loader does not offer. */
 uint32_t measuring_want(struct measuring *latencies, const struct rule *rule, uint64_t now_ns);

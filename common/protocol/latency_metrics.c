@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+const char *const latency_span_names[LATENCY_SPANS] = { "before", "during" };
 const char *const latency_metric_names[METRICS] = { METRIC_NAMES };
 
 const char *const latency_quantile_names[LATENCY_QUANTILES] = {

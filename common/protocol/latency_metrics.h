@@ -20,6 +20,10 @@ enum latency_quantile {
 	LATENCY_QUANTILES,
 };
 
+/* The spans that are measured: `during` is that of a capture, or an interval of what goes on. */
+enum latency_span { LATENCY_BEFORE, LATENCY_DURING, LATENCY_SPANS };
+extern const char *const latency_span_names[LATENCY_SPANS];
+
 extern const char *const latency_metric_names[METRICS];
 extern const char *const latency_quantile_names[LATENCY_QUANTILES];
 

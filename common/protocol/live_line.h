@@ -24,7 +24,7 @@
  */
 #define LIVE_SECOND "second"
 
-/* seconds: that the client has not got, because it had not read those before. */
+/* seconds, or of latencies intervals: that the client has not got, because it had not read those before. */
 #define LIVE_MISSED "missed"
 
 /* The daemon ends. */

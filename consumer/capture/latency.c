@@ -162,15 +162,20 @@ static int read_until(struct latency *latency, const struct kernel_objects *kern
 	return result;
 }
 
+static void note_groups(struct latency *latency, const struct histograms_on *on)
+{
+	latency->groups = on->groups;
+	for (uint32_t i = 0; i < LATENCY_GROUPS; i++)
+		latency->since_ns[i] = on->since_ns[i];
+}
+
 int latency_begin(struct latency *latency, const struct kernel_objects *kernel,
 		  const struct histograms_on *on, uint64_t from_ns, uint64_t end_ns, uint64_t now_ns)
 {
 	struct histogram_reading reading = { 0 };
 	int result;
 
-	latency->groups = on->groups;
-	for (uint32_t i = 0; i < LATENCY_GROUPS; i++)
-		latency->since_ns[i] = on->since_ns[i];
+	note_groups(latency, on);
 	latency->from_ns = from_ns;
 	latency->until_ns = end_ns;
 	latency->before_ns = clock_before(from_ns, end_ns > from_ns ? end_ns - from_ns : 0);
@@ -227,6 +232,21 @@ static int add_owner(struct latency *latency, uint64_t cgroup_id, const char *cg
 	return 0;
 }
 
+/* No value is added any more. */
+static int add_owners(struct latency *latency, const char *(*path)(void *user, uint64_t cgroup_id),
+		      void *user)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < latency->values_count && !result; i++)
+		if (latency->values[i].key.owner && !find_owner(latency, latency->values[i].key.owner))
+			result = add_owner(latency, latency->values[i].key.owner,
+					   path(user, latency->values[i].key.owner));
+	hash_index_free(&latency->values_index);
+	array_fit(latency->values, latency->values_count, latency->values_room);
+	return result;
+}
+
 static const struct latency_caller *find_caller(const struct latency *latency, uint64_t frame)
 {
 	for (uint32_t i = 0; i < latency->callers_count; i++)
@@ -269,13 +289,22 @@ int latency_end(struct latency *latency, const struct kernel_objects *kernel, ui
 	int result = latency->groups ? read_until(latency, kernel, epoch_of(now_ns) + 1, true) : 0;
 
 	latency->until_ns = now_ns;
-	for (uint32_t i = 0; i < latency->values_count && !result; i++)
-		if (latency->values[i].key.owner && !find_owner(latency, latency->values[i].key.owner))
-			result = add_owner(latency, latency->values[i].key.owner,
-					   path(user, latency->values[i].key.owner));
-	hash_index_free(&latency->values_index);
-	array_fit(latency->values, latency->values_count, latency->values_room);
-	return result;
+	return result ? result : add_owners(latency, path, user);
+}
+
+int latency_read_ended(struct latency *latency, const struct kernel_objects *kernel,
+		       const struct histograms_on *on, uint64_t from_epoch, uint64_t until_epoch,
+		       const char *(*path)(void *user, uint64_t cgroup_id), void *user)
+{
+	int result;
+
+	note_groups(latency, on);
+	latency->before_ns = (from_epoch - 1) * HISTOGRAM_EPOCH_NS;
+	latency->from_ns = from_epoch * HISTOGRAM_EPOCH_NS;
+	latency->until_ns = until_epoch * HISTOGRAM_EPOCH_NS;
+	latency->next_epoch = from_epoch - 1;
+	result = read_until(latency, kernel, until_epoch, false);
+	return result ? result : add_owners(latency, path, user);
 }
 
 void latency_measured(const struct latency *latency, uint32_t group, uint32_t span, uint64_t *ret_from_ns,

@@ -10,14 +10,11 @@
 #define BOURDON_CONSUMER_CAPTURE_LATENCY_H
 
 #include "common/base/hash_index.h"
+#include "common/protocol/latency_metrics.h"
 #include "consumer/host/histograms.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define LATENCY_BEFORE 0U
-#define LATENCY_DURING 1U
-#define LATENCY_SPANS 2U
 
 /* Distinct buckets of one capture; what is beyond is counted as lost. */
 #define LATENCY_VALUES_MAX 32768U
@@ -73,6 +70,14 @@ int latency_follow(struct latency *latency, const struct kernel_objects *kernel,
 /* Reads the rest, up to now. `path` gives that of a cgroup, or NULL. 0 or -errno. */
 int latency_end(struct latency *latency, const struct kernel_objects *kernel, uint64_t now_ns,
 		const char *(*path)(void *user, uint64_t cgroup_id), void *user);
+
+/*
+ * Instead of the three: what the groups that are on have of the epochs from `from_epoch` on and before `until_epoch`, which have ended,
+ * and as `before` of the one before these. There are HISTOGRAM_EPOCHS_KEPT - 1 epochs that ended for certain. 0 or -errno.
+ */
+int latency_read_ended(struct latency *latency, const struct kernel_objects *kernel,
+		       const struct histograms_on *on, uint64_t from_epoch, uint64_t until_epoch,
+		       const char *(*path)(void *user, uint64_t cgroup_id), void *user);
 
 /* Names the callers of the kernel's locks. `function` writes the name, or returns false. 0 or -ENOMEM. */
 #define LATENCY_FUNCTION_BYTES 128

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * store_latency.h owns the rows of a capture's histograms. What the kernel keeps apart by numbers has a label that people know here:
- * several of them may have the same.
- */
+/* store_latency.h writes the rows of a capture's histograms (latency_rows.h) into the database. */
 #ifndef BOURDON_CONSUMER_STORE_STORE_LATENCY_H
 #define BOURDON_CONSUMER_STORE_STORE_LATENCY_H
 
 #include "common/sql/sql.h"
 #include "consumer/capture/capture.h"
 #include "consumer/symbols/resolved.h"
-
-/* Rows of one capture, of some 16 bytes each. Labels that have no room for their rows are one, "other". */
-#define LATENCY_ROWS_MAX 4000U
 
 /* Each is made when its first row is written. */
 struct latency_statements {

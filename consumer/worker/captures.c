@@ -76,6 +76,11 @@ static bool name_function(void *user, int32_t frame, char into[LATENCY_FUNCTION_
 	return true;
 }
 
+int captures_name_callers(struct worker *worker, struct latency *latency)
+{
+	return latency_name_callers(latency, name_function, &worker->symbols);
+}
+
 static int write_capture(struct worker *worker, struct capture *capture)
 {
 	char of[CAPTURE_WHOSE_BYTES];
@@ -90,7 +95,7 @@ static int write_capture(struct worker *worker, struct capture *capture)
 				 &worker->naming, worker_deadline_ns(worker, naming_patience(worker)),
 				 &resolved);
 	if (!result)
-		result = latency_name_callers(&capture->latency, name_function, &worker->symbols);
+		result = captures_name_callers(worker, &capture->latency);
 	if (result < 0) {
 		log_error("the capture of %s is lost: %s", of, strerror(-result));
 		store_give_up_capture(worker->store, capture->capture_id);

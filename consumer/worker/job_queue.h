@@ -25,6 +25,7 @@ enum job_kind {
 	JOB_RELOAD,
 	JOB_LIMIT,
 	JOB_LIVE,
+	JOB_LATENCY,
 	JOB_BASELINE,
 	/* those that a time calls for */
 	JOB_EXPIRE,
@@ -44,7 +45,7 @@ struct job {
 
 /*
  * The first one, a begin and a commit for each capture, minutes of activity, one reload, and the new limits of the reload before.
- * JOB_LIVE, JOB_BASELINE and those that a time calls for do not wait.
+ * JOB_LIVE, JOB_LATENCY, JOB_BASELINE and those that a time calls for do not wait.
  */
 #define JOBS_MAX (1 + 2 * WORKER_PLACES_MAX + WORKER_MINUTES_MAX + 2)
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * live_second.c has the frames of a live second named, on the worker thread, and its lines made (live_text.h). The draining thread
- * hands it over and takes the lines.
+ * live_second.c has what is watched named, on the worker thread, and lines made of it: the frames of a second (live_text.h), and an
+ * interval of latencies (latency_lines.h). The draining thread hands it over and takes the lines.
  */
 #include "common/base/cleanup.h"
+#include "consumer/worker/latency_lines.h"
 #include "consumer/worker/live_text.h"
 #include "consumer/worker/state.h"
 
@@ -43,49 +44,97 @@ static char *make_live_text(struct worker *worker, struct capture *capture)
 	return text;
 }
 
-void live_second_name(struct worker *worker, struct capture *capture)
+/* Tells the draining thread, which waits for it. NULL: there was no memory for it. */
+static void give_text(struct worker *worker, enum live_kind kind, char *text)
 {
-	char *text = make_live_text(worker, capture);
+	static const char *const names[LIVE_KINDS] = { "a second of 'bourdon top --live'",
+						       "an interval of 'bourdon latency --live'" };
 	uint64_t one = 1;
 
 	pthread_mutex_lock(&worker->lock);
-	worker->live.text = text;
-	worker->live.is_wanted = text != NULL;
+	worker->live.texts[kind] = text;
+	worker->live.is_wanted[kind] = text != NULL;
 	pthread_mutex_unlock(&worker->lock);
 	if (!text)
-		log_warning("a second of 'bourdon top --live' is lost: out of memory");
+		log_warning("%s is lost: out of memory", names[kind]);
 	else if (write(worker->results.fd, &one, sizeof(one)) < 0)
-		log_warning("cannot signal a second of 'bourdon top --live' (eventfd): %s", strerror(errno));
+		log_warning("cannot signal %s (eventfd): %s", names[kind], strerror(errno));
+}
+
+void live_second_name(struct worker *worker, struct capture *capture)
+{
+	give_text(worker, LIVE_SAMPLES, make_live_text(worker, capture));
 	capture_free(capture);
 }
+
+static void free_latency(struct latency *latency)
+{
+	if (latency)
+		latency_free(latency);
+	free(latency);
+}
+
+void live_latency_name(struct worker *worker)
+{
+	struct latency *latency;
+	int64_t wall_ns;
+
+	pthread_mutex_lock(&worker->lock);
+	latency = TAKE_PTR(worker->live.latency);
+	wall_ns = worker->live.wall_ns;
+	pthread_mutex_unlock(&worker->lock);
+	give_text(worker, LIVE_LATENCIES,
+		  captures_name_callers(worker, latency) ? NULL : latency_lines(latency, wall_ns));
+	free_latency(latency);
+}
+
+void live_work_free(struct live_work *live)
+{
+	capture_free(live->second);
+	free_latency(live->latency);
+	for (int kind = 0; kind < LIVE_KINDS; kind++)
+		free(live->texts[kind]);
+}
+
+/* ---- the draining thread ---- */
 
 void worker_name_live(struct worker *worker, struct capture *capture)
 {
 	pthread_mutex_lock(&worker->lock);
-	worker->live.capture = capture;
-	worker->live.is_wanted = true;
+	worker->live.second = capture;
+	worker->live.is_wanted[LIVE_SAMPLES] = true;
 	pthread_cond_signal(&worker->changed);
 	pthread_mutex_unlock(&worker->lock);
 }
 
-bool worker_is_live(struct worker *worker)
+void worker_name_latency(struct worker *worker, struct latency *latency, int64_t wall_ns)
+{
+	pthread_mutex_lock(&worker->lock);
+	worker->live.latency = latency;
+	worker->live.wall_ns = wall_ns;
+	worker->live.is_wanted[LIVE_LATENCIES] = true;
+	pthread_cond_signal(&worker->changed);
+	pthread_mutex_unlock(&worker->lock);
+}
+
+bool worker_is_live(struct worker *worker, enum live_kind kind)
 {
 	bool is_live;
 
 	pthread_mutex_lock(&worker->lock);
-	is_live = worker->live.is_wanted;
+	is_live = worker->live.is_wanted[kind];
 	pthread_mutex_unlock(&worker->lock);
 	return is_live;
 }
 
-char *worker_live_text(struct worker *worker)
+char *worker_live_text(struct worker *worker, enum live_kind kind)
 {
 	char *text;
 
 	pthread_mutex_lock(&worker->lock);
-	text = TAKE_PTR(worker->live.text);
+	text = TAKE_PTR(worker->live.texts[kind]);
 	if (text)
-		worker->live.is_wanted = false;
+		worker->live.is_wanted[kind] = false;
 	pthread_mutex_unlock(&worker->lock);
 	return text;
 }

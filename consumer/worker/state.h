@@ -69,10 +69,12 @@ struct results {
 };
 
 /* live_second.c. Shared, but for what is said to be the worker thread's. */
-struct live_second {
-	struct capture *capture; /* waits for its names */
-	bool is_wanted;          /* from then until its text was taken */
-	char *text;
+struct live_work {
+	struct capture *second;     /* waits for its names */
+	struct latency *latency;    /* the same */
+	int64_t wall_ns;            /* of it: worker_name_latency() */
+	bool is_wanted[LIVE_KINDS]; /* from then until its text was taken */
+	char *texts[LIVE_KINDS];
 	struct naming naming; /* the worker thread's */
 	uint64_t rest_ns;     /* the worker thread's: until then, live seconds get no new names */
 };
@@ -135,7 +137,7 @@ struct worker {
 	struct scan_pace pace;
 	struct shares captures; /* begun, and neither written nor given up; those handed over make no way */
 	struct results results;
-	struct live_second live;
+	struct live_work live;
 	struct baselines baselines;
 	struct minutes minutes;
 	struct reloads reloads;
@@ -194,6 +196,9 @@ void tables_look_ahead(struct worker *worker);
 /* JOB_BEGIN */
 void captures_begin(struct worker *worker, struct capture *capture);
 
+/* Names the kernel's functions that wanted locks. 0 or -ENOMEM. */
+int captures_name_callers(struct worker *worker, struct latency *latency);
+
 /* JOB_COMMIT: names and writes the capture, or gives it up, and frees it. */
 void captures_commit(struct worker *worker, struct capture *capture);
 
@@ -204,8 +209,14 @@ void results_add(struct worker *worker, const struct capture *capture, int64_t c
 
 /* ---- live_second.c ---- */
 
+/* Frees what waits and was not taken. */
+void live_work_free(struct live_work *live);
+
 /* JOB_LIVE: names the frames of a second and makes its text. */
 void live_second_name(struct worker *worker, struct capture *capture);
+
+/* JOB_LATENCY: the same of an interval of latencies. */
+void live_latency_name(struct worker *worker);
 
 /* ---- baselines.c ---- */
 

@@ -115,9 +115,8 @@ void worker_stop(struct worker *worker, uint64_t patience_ns)
 			capture_free(job.capture);
 		activity_minute_free(job.minute);
 	}
-	capture_free(worker->live.capture);
+	live_work_free(&worker->live);
 	capture_free(worker->baselines.waiting);
-	free(worker->live.text);
 	configuration_free(worker->reloads.configuration);
 	config_errors_free(&worker->reloads.errors);
 	cleanup_close(&worker->reloads.fd);

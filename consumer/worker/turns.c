@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * turns.c chooses what the worker thread does next, by what has least patience: jobs, then what the mappings need, then what a time
- * calls for, a live second, and last a baseline.
+ * calls for, what is watched, and last a baseline.
  */
 #include "common/base/cleanup.h"
 #include "common/system/thread.h"
@@ -49,6 +49,9 @@ static void do_job(struct worker *worker, const struct job *job)
 		break;
 	case JOB_LIVE:
 		live_second_name(worker, job->capture);
+		break;
+	case JOB_LATENCY:
+		live_latency_name(worker);
 		break;
 	case JOB_BASELINE:
 		baselines_write(worker, job->capture);
@@ -116,8 +119,10 @@ static bool choose_turn(struct worker *worker, struct turn *ret_turn)
 		return true;
 	if (clock_is_due(timed_ns, clock_now_ns(worker->clock)))
 		return give_job(ret_turn, timed, NULL);
-	if (worker->live.capture)
-		return give_job(ret_turn, JOB_LIVE, &worker->live.capture);
+	if (worker->live.second)
+		return give_job(ret_turn, JOB_LIVE, &worker->live.second);
+	if (worker->live.latency)
+		return give_job(ret_turn, JOB_LATENCY, NULL);
 	if (worker->baselines.waiting) {
 		atomic_store(&worker->baselines.hurry, false);
 		return give_job(ret_turn, JOB_BASELINE, &worker->baselines.waiting);

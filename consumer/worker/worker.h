@@ -137,15 +137,22 @@ struct worker_result {
 int worker_results_fd(const struct worker *worker);
 bool worker_next_result(struct worker *worker, struct worker_result *ret_result);
 
+/* What lines are made of for those who watch. One of each at a time: not while worker_is_live(). */
+enum live_kind { LIVE_SAMPLES, LIVE_LATENCIES, LIVE_KINDS };
+
 /*
  * Hands over a capture that is of one second and is written nowhere: when nothing else is to be done, the thread names its
- * frames and makes the lines of `live` of it. Takes ownership. One at a time: not while worker_is_live().
+ * frames and makes the lines of `live` of it. Takes ownership.
  */
 void worker_name_live(struct worker *worker, struct capture *capture);
-bool worker_is_live(struct worker *worker);
+
+/* The same of an interval of latencies, from malloc(), and those of `latencies`. wall_ns: the Unix time at which CLOCK_MONOTONIC was 0. */
+void worker_name_latency(struct worker *worker, struct latency *latency, int64_t wall_ns);
+
+bool worker_is_live(struct worker *worker, enum live_kind kind);
 
 /* Its lines, once, after worker_results_fd() was readable. The caller frees them; NULL: they are not there (yet). */
-char *worker_live_text(struct worker *worker);
+char *worker_live_text(struct worker *worker, enum live_kind kind);
 
 /* Asks for a scan of the mappings soon, within what scans may cost. */
 void worker_want_mappings(struct worker *worker);

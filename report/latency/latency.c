@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * latency: the histograms of one capture: how long what waited, by metric and label, during the capture and before it. docs/LATENCY.md
- * says what each measures.
+ * latency: the histograms of one capture: how long what waited, by metric and label, during the capture and before it; or with --live
+ * as they are now. docs/LATENCY.md says what each measures.
  */
 #include "common/abi/latency.h"
 #include "common/base/cleanup.h"
@@ -10,6 +10,7 @@
 #include "report/context/subcommand.h"
 #include "report/latency/latency_choice.h"
 #include "report/latency/latency_json.h"
+#include "report/latency/latency_live.h"
 #include "report/latency/latency_text.h"
 #include "report/model/profile.h"
 #include "report/model/query.h"
@@ -22,7 +23,7 @@
 
 struct latency_words {
 	struct shared_words shared;
-	const char *metric, *span, *label, *by, *no_color;
+	const char *metric, *span, *label, *by, *no_color, *live, *once;
 };
 
 #define WORD(name) .at = offsetof(struct latency_words, name)
@@ -35,6 +36,8 @@ static const struct command_option options[] = {
 	{ "label", "LABEL", "labels that this glob names: '*db.service'", WORD(label) },
 	{ "span", "SPAN", ONE_OF("of the time ", "before or during"), WORD(span) },
 	{ "by", "WHICH", ONE_OF("order labels by ", "time or growth"), WORD(by) },
+	{ "live", NULL, "what is measured now, without a capture, every 5 s", WORD(live) },
+	{ "once", NULL, "live: print one interval, and end", WORD(once) },
 	{ "no-color", NULL, "no colour; nor with NO_COLOR set", WORD(no_color) },
 };
 
@@ -60,6 +63,20 @@ static void refuse_metric(const char *name, size_t bytes)
 	log_error("'%.*s' is no metric: the metrics are %s", (int)bytes, name, all);
 }
 
+/* `latency` alone is of a capture, and `latency --live` of none. */
+static int check_live(const struct report *report, const struct latency_words *words)
+{
+	if (!words->live && words->once)
+		log_error("'latency' takes --once with --live alone: see 'bourdon latency --help'");
+	else if (words->live && report->operands_count)
+		log_error("'latency --live' takes no ID: it is of no capture");
+	else if (words->live && words->span)
+		log_error("'latency --live' takes no --span: an interval has the one before it beside it");
+	else
+		return OPTIONS_RUN;
+	return EXIT_USAGE;
+}
+
 /* Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
 static int read_choice(const struct report *report, const struct latency_words *words,
 		       struct latency_choice *ret_choice)
@@ -75,8 +92,9 @@ static int read_choice(const struct report *report, const struct latency_words *
 		.metrics = words->metric,
 		.label = words->label,
 		.span = words->span && !strcmp(words->span, "before") ? LATENCY_BEFORE
-			: words->span || !report->json                ? LATENCY_DURING
+			: words->span || words->live || !report->json ? LATENCY_DURING
 								      : LATENCY_SPANS,
+		.is_live = words->live,
 		.by_growth = words->by && !strcmp(words->by, "growth"),
 		.limit = report->limit,
 	};
@@ -127,30 +145,43 @@ static int print_latencies(const struct report *report, const struct latency_cho
 			     latencies);
 }
 
-static int latency_main(struct report *report, int count, char **arguments)
+static void show_capture(struct report *report, const struct latency_choice *choice)
 {
-	struct latency_words words = { 0 };
-	struct latency_choice choice;
 	_cleanup_latencies_ struct latencies latencies = { 0 };
-	int result, status = subcommand_parse(report, &latency_subcommand, count, arguments, &words);
+	int result = latencies_load(report->database, report->capture_id, &latencies);
 
-	if (status == OPTIONS_RUN)
-		status = read_choice(report, &words, &choice);
-	if (status == OPTIONS_RUN)
-		status = subcommand_open_capture(report);
-	if (status != OPTIONS_RUN)
-		return status;
-	report->layout = layout_of(report->out, words.no_color);
-	result = latencies_load(report->database, report->capture_id, &latencies);
 	if (!result && report->json) {
 		fprintf(report->out, "{\"capture\": %" PRId64 ", \"metrics\": ", report->capture_id);
-		result = latency_write_json(report->out, &choice, &latencies);
+		result = latency_write_json(report->out, choice, &latencies);
 		fputs("}\n", report->out);
 	} else if (!result) {
-		result = print_latencies(report, &choice, &latencies);
+		result = print_latencies(report, choice, &latencies);
 	}
 	if (result < 0)
 		profile_fail(report->database, result);
+}
+
+static int latency_main(struct report *report, int count, char **arguments)
+{
+	struct latency_words words = { 0 };
+	struct latency_live_choice live = { 0 };
+	int status = subcommand_parse(report, &latency_subcommand, count, arguments, &words);
+
+	if (status == OPTIONS_RUN)
+		status = check_live(report, &words);
+	if (status == OPTIONS_RUN)
+		status = read_choice(report, &words, &live.choice);
+	if (status == OPTIONS_RUN && !words.live)
+		status = subcommand_open_capture(report);
+	if (status != OPTIONS_RUN)
+		return status;
+	live.once = words.once;
+	live.no_color = words.no_color;
+	report->layout = layout_of(report->out, words.no_color);
+	if (words.live)
+		latency_live_show(report, &live);
+	else
+		show_capture(report, &live.choice);
 	return status;
 }
 
@@ -158,5 +189,7 @@ SUBCOMMAND(
 	latency, "latency", "[ID]", "show how long what waited: percentiles and histograms",
 	"Shows the histograms of capture ID: waits for a CPU, for disks, locks and memory, by unit, device or\n"
 	"lock; p50 to p99.9, the longest, and p99 before the capture. Bars are of the first label of each metric,\n"
-	"with --metric or --label of each that is listed. Without ID: the newest complete capture.",
-	"bourdon latency 12 --metric block --by growth", .takes_id = true, .limit = 8);
+	"with --metric or --label of each that is listed. Without ID: the newest complete capture.\n"
+	"With --live: what is measured now; bourdond switches it on meanwhile. A screen, with ? for help; or as\n"
+	"text or JSON, interval by interval.",
+	"bourdon latency --live --metric block", .takes_id = true, .limit = 8);

@@ -30,11 +30,20 @@ const char *latency_metric_text(const char *metric)
 	return "";
 }
 
-bool latency_choice_has(const struct latency_choice *choice, const struct latency_metric *metric)
+double latency_rate(const struct latency_metric *metric, const struct latency_label *label,
+		    enum latency_span span)
+{
+	const struct latency_measured *measured = &metric->measured[span];
+	int64_t ns = subtract_saturated(measured->to_at, measured->from_at);
+
+	return ns > 0 ? (double)label->spans[span].count * 1e9 / (double)ns : 0;
+}
+
+bool latency_choice_names(const struct latency_choice *choice, const char *metric)
 {
 	for (const char *name = choice->metrics; name; name = strchr(name, ',')) {
 		name += *name == ',';
-		if (latency_is_of(metric->metric, name, strcspn(name, ",")))
+		if (latency_is_of(metric, name, strcspn(name, ",")))
 			return true;
 	}
 	return !choice->metrics;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * latency_choice.h owns which metrics and labels of a capture `bourdon latency` shows, and in what order.
+ * latency_choice.h owns which metrics and labels `bourdon latency` shows, and in what order.
  *
  * Room: histograms of latencies as text and JSON. Called by its subcommand, and by picture for the page; it reads the model.
  */
@@ -20,6 +20,7 @@ struct latency_choice {
 	enum latency_span span; /* LATENCY_SPANS: both, and what is ordered is what was during the capture */
 	bool by_growth;         /* of p99 against before; else by time */
 	int64_t limit;          /* labels of each metric; negative: all */
+	bool is_live;           /* it is of an interval of what goes on, and of no capture */
 };
 
 /* The labels of a metric that are shown, most important first. */
@@ -31,12 +32,17 @@ struct chosen_labels {
 
 #define _cleanup_chosen_labels_ _cleanup_(chosen_labels_free)
 
-bool latency_choice_has(const struct latency_choice *choice, const struct latency_metric *metric);
+/* Whether the metric of this name was chosen. */
+bool latency_choice_names(const struct latency_choice *choice, const char *metric);
 
 /* Returns 0 or -ENOMEM. The labels are the metric's. */
 int latency_choose_labels(const struct latency_choice *choice, const struct latency_metric *metric,
 			  struct chosen_labels *ret_chosen);
 void chosen_labels_free(struct chosen_labels *chosen);
+
+/* Events of the label in each second that was measured; 0: none was. */
+double latency_rate(const struct latency_metric *metric, const struct latency_label *label,
+		    enum latency_span span);
 
 /* What a metric measures, in a few words; "": a newer bourdond's. */
 const char *latency_metric_text(const char *metric);

@@ -5,7 +5,14 @@
 
 #include <inttypes.h>
 
-static void write_label(FILE *out, const struct latency_label *label, enum latency_span span)
+/* An interval is one line, as of all live output. */
+static const char *line_end(const struct latency_choice *choice)
+{
+	return choice->is_live ? "" : "\n";
+}
+
+static void write_label(FILE *out, const struct latency_metric *metric, const struct latency_label *label,
+			enum latency_span span)
 {
 	const struct latency_histogram *histogram = &label->spans[span];
 	const struct {
@@ -22,7 +29,7 @@ static void write_label(FILE *out, const struct latency_label *label, enum laten
 	fprintf(out, ", \"span\": \"%s\"", latency_span_names[span]);
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		fprintf(out, ", \"%s\": %" PRId64, numbers[i].name, numbers[i].number);
-	fputs(", \"buckets\": [", out);
+	fprintf(out, ", \"per_second\": %.3f, \"buckets\": [", latency_rate(metric, label, span));
 	for (uint32_t i = 0; i < histogram->buckets_count; i++)
 		fprintf(out, "%s[%" PRId64 ", %" PRId64 ", %" PRId64 "]", i ? ", " : "",
 			histogram->buckets[i].lower, histogram->buckets[i].upper,
@@ -77,8 +84,8 @@ static int write_metric(FILE *out, const struct latency_choice *choice, const st
 	write_measured(out, metric, span);
 	fputs(", \"labels\": [", out);
 	for (uint32_t i = 0; i < chosen.count; i++) {
-		fputs(i ? ",\n" : "\n", out);
-		write_label(out, chosen.labels[i], span);
+		fprintf(out, "%s%s", i ? "," : "", line_end(choice));
+		write_label(out, metric, chosen.labels[i], span);
 	}
 	fputs("]}", out);
 	return 0;
@@ -95,9 +102,9 @@ int latency_write_json(FILE *out, const struct latency_choice *choice, const str
 
 		for (enum latency_span span = 0; span < LATENCY_SPANS && !result; span++) {
 			if ((choice->span != LATENCY_SPANS && choice->span != span) ||
-			    !latency_choice_has(choice, metric) || !has_span(metric, span))
+			    !latency_choice_names(choice, metric->metric) || !has_span(metric, span))
 				continue;
-			fprintf(out, "%s\n", separator);
+			fprintf(out, "%s%s", separator, line_end(choice));
 			result = write_metric(out, choice, metric, span);
 			separator = ",";
 		}

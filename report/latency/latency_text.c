@@ -40,15 +40,21 @@ static void append_share(char text[FORMAT_BYTES], int64_t part, int64_t events, 
 				      sizeof(share)));
 }
 
-static void print_measured(const struct layout *layout, const struct latency_metric *metric,
-			   enum latency_span span)
+/* What of an interval goes on is now. */
+static const char *span_word(const struct latency_choice *choice, enum latency_span span)
+{
+	return choice->is_live && span == LATENCY_DURING ? "now" : latency_span_names[span];
+}
+
+static void print_measured(const struct layout *layout, const struct latency_choice *choice,
+			   const struct latency_metric *metric, enum latency_span span)
 {
 	const struct latency_measured *measured = &metric->measured[span];
 	double wanted_ns = (double)measured->wanted_ns,
 	       got_ns = (double)subtract_saturated(measured->to_at, measured->from_at);
 	char text[FORMAT_BYTES], wanted[32], got[32];
 
-	snprintf(text, sizeof(text), "%s: ", latency_span_names[span]);
+	snprintf(text, sizeof(text), "%s: ", span_word(choice, span));
 	if (!measured->is_known) {
 		append(text, "not measured");
 	} else {
@@ -89,6 +95,13 @@ static void cell_bytes(const struct query *query, const char *name, char *into, 
 		memmove(blank, blank + 1, strlen(blank));
 }
 
+static void cell_rate(const struct query *query, const char *name, char *into, size_t into_bytes)
+{
+	double rate = query_real(query, name);
+
+	snprintf(into, into_bytes, rate < 9.95 ? "%.1f" : "%.0f", rate);
+}
+
 static struct value value_of(const struct latency_histogram *histogram, int64_t value)
 {
 	return histogram->count ? value_number(value) : (struct value){ .type = VALUE_NULL };
@@ -115,12 +128,23 @@ static struct layout fit_labels(const struct layout *layout, const struct chosen
 	return fitted;
 }
 
-static int print_table(const struct layout *layout, struct database *database, bool is_bytes,
-		       enum latency_span span, const struct chosen_labels *chosen)
+/* What the last column has: of a capture p99 before it, of what goes on events in each second. */
+static struct value last_value(const struct latency_choice *choice, const struct latency_metric *metric,
+			       const struct latency_label *label)
 {
-	static const char *const names[] = {
-		"label", "count", "p50", "p90", "p99", "p999", "most", "before"
-	};
+	const struct latency_histogram *before = &label->spans[LATENCY_BEFORE];
+
+	return choice->is_live ? value_real(latency_rate(metric, label, choice->span))
+			       : value_of(before, before->p99);
+}
+
+static int print_table(const struct layout *layout, struct database *database,
+		       const struct latency_choice *choice, const struct latency_metric *metric,
+		       const struct chosen_labels *chosen)
+{
+	static const char *const names[] = { "label", "count", "p50", "p90", "p99", "p999", "most", "last" };
+	const bool is_bytes = metric->is_bytes;
+	const enum latency_span span = choice->span;
 	cell_fn *cell = is_bytes ? cell_bytes : cell_value;
 	const int width = is_bytes ? 7 : 6;
 	const struct column columns[] = {
@@ -131,7 +155,7 @@ static int print_table(const struct layout *layout, struct database *database, b
 		{ "P99", "p99", width, cell },
 		{ "P99.9", "p999", width, cell },
 		{ "MAX", "most", width, cell },
-		{ "P99 WAS", "before", 7, cell },
+		{ choice->is_live ? "/S" : "P99 WAS", "last", 7, choice->is_live ? cell_rate : cell },
 	};
 	const struct layout fitted = fit_labels(layout, chosen, width);
 	_cleanup_rows_ struct rows rows = rows_of(names);
@@ -139,16 +163,16 @@ static int print_table(const struct layout *layout, struct database *database, b
 	int result = 0;
 
 	for (uint32_t i = 0; i < chosen->count && !result; i++) {
-		const struct latency_histogram *histogram = &chosen->labels[i]->spans[span],
-					       *before = &chosen->labels[i]->spans[LATENCY_BEFORE];
+		const struct latency_histogram *histogram = &chosen->labels[i]->spans[span];
 
-		result = rows_add(
-			&rows,
-			(struct value[]){
-				value_text(chosen->labels[i]->label), value_number(histogram->count),
-				value_of(histogram, histogram->p50), value_of(histogram, histogram->p90),
-				value_of(histogram, histogram->p99), value_of(histogram, histogram->p999),
-				value_of(histogram, histogram->most), value_of(before, before->p99) });
+		result = rows_add(&rows, (struct value[]){ value_text(chosen->labels[i]->label),
+							   value_number(histogram->count),
+							   value_of(histogram, histogram->p50),
+							   value_of(histogram, histogram->p90),
+							   value_of(histogram, histogram->p99),
+							   value_of(histogram, histogram->p999),
+							   value_of(histogram, histogram->most),
+							   last_value(choice, metric, chosen->labels[i]) });
 	}
 	query = query_of_rows(database, &rows);
 	if (!result && query_next(&query))
@@ -208,9 +232,10 @@ static void print_count(const struct layout *layout, int64_t count)
 /* Columns of a line before its bar, with the blanks. */
 #define BAR_AT 42
 
-static void print_bars(const struct layout *layout, bool is_bytes, enum latency_span span,
+static void print_bars(const struct layout *layout, const struct latency_choice *choice, bool is_bytes,
 		       const struct latency_label *label)
 {
+	const enum latency_span span = choice->span;
 	const struct octaves octaves = octaves_of(label);
 	const int64_t *counts = octaves.counts[span];
 	char name[FORMAT_BYTES], bar[4 * LAYOUT_COLUMNS_MOST], from[32], to[32];
@@ -220,7 +245,8 @@ static void print_bars(const struct layout *layout, bool is_bytes, enum latency_
 		peak = counts[i] > peak ? counts[i] : peak;
 	escape_terminal(label->label, name, sizeof(name));
 	fprintf(layout->out, "\n  %s\n", format_cut(name, (size_t)layout->columns - 2, sizeof(name)));
-	fprintf(layout->out, "  %8s %9s  %8s %8s\n", "FROM", "TO", "BEFORE", "DURING");
+	fprintf(layout->out, "  %8s %9s  %8s %8s\n", "FROM", "TO", "BEFORE",
+		choice->is_live ? "NOW" : "DURING");
 	for (uint32_t i = octaves.first; i < octaves.end; i++) {
 		write_bound(is_bytes, octave_begins(i), from);
 		write_bound(is_bytes, octave_begins(i + 1), to);
@@ -254,14 +280,14 @@ static int print_metric(const struct layout *layout, struct database *database,
 	layout_put(layout, LAYOUT_STRONG, format_cut(name, (size_t)layout->columns, sizeof(name)));
 	fprintf(layout->out, "%s%s\n", *latency_metric_text(metric->metric) ? ": " : "",
 		latency_metric_text(metric->metric));
-	print_measured(layout, metric, LATENCY_DURING);
-	print_measured(layout, metric, LATENCY_BEFORE);
-	result = print_table(layout, database, metric->is_bytes, choice->span, &chosen);
+	print_measured(layout, choice, metric, LATENCY_DURING);
+	print_measured(layout, choice, metric, LATENCY_BEFORE);
+	result = print_table(layout, database, choice, metric, &chosen);
 	if (chosen.left_out)
 		fprintf(layout->out, "and %u more %s: --limit %u shows all\n", chosen.left_out,
 			plural(chosen.left_out, "label", "labels"), chosen.count + chosen.left_out);
 	for (uint32_t i = 0; i < (all_bars || !chosen.count ? chosen.count : 1); i++)
-		print_bars(layout, metric->is_bytes, choice->span, chosen.labels[i]);
+		print_bars(layout, choice, metric->is_bytes, chosen.labels[i]);
 	return result;
 }
 
@@ -272,10 +298,11 @@ int latency_print(const struct layout *layout, struct database *database, const 
 	int result = 0;
 
 	for (uint32_t i = 0; i < latencies->metrics_count && !result; i++)
-		if (latency_choice_has(choice, &latencies->metrics[i]))
+		if (latency_choice_names(choice, latencies->metrics[i].metric))
 			result = print_metric(layout, database, choice, all_bars, &latencies->metrics[i],
 					      &has_printed);
 	if (!result && !has_printed)
-		fputs("\nnothing that was asked for was measured in this capture\n", layout->out);
+		fprintf(layout->out, "\nnothing that was asked for was measured in this %s\n",
+			choice->is_live ? "interval" : "capture");
 	return result;
 }

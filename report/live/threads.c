@@ -92,7 +92,7 @@ static int show_threads(struct report *report, const struct threads_choice *choi
 
 static int show_samples(struct report *report, const struct threads_choice *choice)
 {
-	_cleanup_live_source_ struct live_source samples = LIVE_SOURCE_NONE;
+	_cleanup_live_lines_ struct live_lines samples = LIVE_LINES_NONE;
 	struct look_source source;
 
 	if (live_source_open(report->database->path, &samples) < 0)

@@ -3,12 +3,9 @@
 
 #include "common/base/array.h"
 #include "common/protocol/latency_groups.h"
-#include "report/model/query.h"
 #include "report/model/rows.h"
 
 #include <string.h>
-
-const char *const latency_span_names[LATENCY_SPANS] = { "before", "during" };
 
 /* A hostile database has any metrics and labels; bourdond writes fewer. */
 #define METRICS_MOST 64U
@@ -173,25 +170,6 @@ static int add_measured(struct latencies *latencies, const struct query *query)
 	return 0;
 }
 
-static int add_rows(struct latencies *latencies, struct database *database, int64_t capture_id)
-{
-	_cleanup_query_ struct query measured = query_begin(
-		database, "SELECT * FROM latency_measured WHERE capture_id = ?1 ORDER BY metric, span",
-		capture_id, 0);
-	_cleanup_query_ struct query rows = query_begin(
-		database,
-		"SELECT l.metric, l.label, r.span, r.bucket, r.count, r.sum FROM histogram_row r JOIN histogram_label l "
-		"USING(label_id) WHERE r.capture_id = ?1 ORDER BY l.metric, l.label, r.span, r.bucket",
-		capture_id, 0);
-	int result = 0;
-
-	while (!result && query_next(&measured))
-		result = add_measured(latencies, &measured);
-	while (!result && query_next(&rows))
-		result = add_row(latencies, &rows);
-	return result;
-}
-
 /* ---- what follows from them ---- */
 
 /* With the same sums of doubles as the view, so that both have the same bucket. */
@@ -235,13 +213,16 @@ static int compare_metrics(const void *a, const void *b)
 	return order ? order : strcmp(left->metric, right->metric);
 }
 
-int latencies_load(struct database *database, int64_t capture_id, struct latencies *ret_latencies)
+int latencies_of(struct query *measured, struct query *rows, struct latencies *ret_latencies)
 {
 	struct latencies *latencies = ret_latencies;
-	int result;
+	int result = 0;
 
 	*latencies = (struct latencies){ 0 };
-	result = add_rows(latencies, database, capture_id);
+	while (!result && query_next(measured))
+		result = add_measured(latencies, measured);
+	while (!result && query_next(rows))
+		result = add_row(latencies, rows);
 	if (latencies->metrics_count)
 		qsort(latencies->metrics, latencies->metrics_count, sizeof(*latencies->metrics),
 		      compare_metrics);
@@ -250,4 +231,18 @@ int latencies_load(struct database *database, int64_t capture_id, struct latenci
 			for (int span = 0; span < LATENCY_SPANS; span++)
 				find_percentiles(&latencies->metrics[i].labels[k].spans[span]);
 	return result;
+}
+
+int latencies_load(struct database *database, int64_t capture_id, struct latencies *ret_latencies)
+{
+	_cleanup_query_ struct query measured = query_begin(
+		database, "SELECT * FROM latency_measured WHERE capture_id = ?1 ORDER BY metric, span",
+		capture_id, 0);
+	_cleanup_query_ struct query rows = query_begin(
+		database,
+		"SELECT l.metric, l.label, r.span, r.bucket, r.count, r.sum FROM histogram_row r JOIN histogram_label l "
+		"USING(label_id) WHERE r.capture_id = ?1 ORDER BY l.metric, l.label, r.span, r.bucket",
+		capture_id, 0);
+
+	return latencies_of(&measured, &rows, ret_latencies);
 }

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * latencies.h owns the histograms of one capture: of each metric and label, from before the capture and during it, with the percentiles
+ * latencies.h owns the histograms of one capture, or of an interval of what goes on: of each metric and label, from before it and during it, with the percentiles
  * that view latency_percentile has.
  */
 #ifndef BOURDON_REPORT_MODEL_LATENCIES_H
 #define BOURDON_REPORT_MODEL_LATENCIES_H
 
 #include "common/base/cleanup.h"
+#include "common/protocol/latency_metrics.h"
 #include "report/model/database.h"
+#include "report/model/query.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum latency_span { LATENCY_BEFORE, LATENCY_DURING, LATENCY_SPANS };
-
-extern const char *const latency_span_names[LATENCY_SPANS];
 
 struct latency_bucket {
 	int64_t lower, upper; /* upper is no part of it */
@@ -62,6 +60,12 @@ struct latencies {
  */
 int latencies_load(struct database *database, int64_t capture_id, struct latencies *ret_latencies);
 void latencies_free(struct latencies *latencies);
+
+/*
+ * The same of rows: `measured` has the columns of table latency_measured; `rows` has metric, label, span, bucket, count and sum, in this
+ * order.
+ */
+int latencies_of(struct query *measured, struct query *rows, struct latencies *ret_latencies);
 
 #define _cleanup_latencies_ _cleanup_(latencies_free)
 

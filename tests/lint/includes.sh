@@ -48,7 +48,7 @@ report/text          @shared report/model
 report/context       @shared report/model report/text
 report/daemon        @shared report/model report/text report/context
 report/live          @shared common/store report/model report/text report/context report/daemon
-report/latency       @shared report/model report/text report/context
+report/latency       @shared report/model report/text report/context report/daemon report/live
 report/answer        @shared common/verdict report/model report/text report/context report/live
 report/why           @shared common/verdict report/model report/text report/context report/latency report/answer
 report/diff          @shared report/model report/text report/context report/answer

@@ -531,3 +531,40 @@ void fake_kernel_tell(struct fake_kernel *kernel, enum pin_map ring, const void 
 	if (map->signal >= 0 && ring != PIN_CGROUP_PATHS)
 		ck_assert_int_eq(eventfd_write(map->signal, 1), 0);
 }
+
+void fake_kernel_add_tally(struct fake_kernel *kernel, uint32_t metric, const struct histogram_tally *more)
+{
+	const uint32_t index = metric * TALLY_EPOCHS + (uint32_t)(more->epoch % TALLY_EPOCHS);
+	_cleanup_free_ struct histogram_tally *of_cpus =
+		calloc((size_t)libbpf_num_possible_cpus(), sizeof(*of_cpus));
+
+	ck_assert_ptr_nonnull(of_cpus);
+	fake_kernel_get(kernel, PIN_HISTOGRAM_TALLIES, &index, of_cpus);
+	if (of_cpus->epoch != more->epoch)
+		*of_cpus = (struct histogram_tally){ .epoch = more->epoch };
+	of_cpus->events += more->events;
+	of_cpus->overflow += more->overflow;
+	of_cpus->unpaired += more->unpaired;
+	of_cpus->absurd += more->absurd;
+	fake_kernel_put(kernel, PIN_HISTOGRAM_TALLIES, &index, of_cpus);
+}
+
+void fake_kernel_measure(struct fake_kernel *kernel, uint64_t now_ns, uint32_t metric, uint64_t owner,
+			 uint64_t ns, uint64_t count)
+{
+	static uint32_t next; /* each time a set of its own */
+	const struct histogram_tally tally = { .epoch = now_ns / HISTOGRAM_EPOCH_NS, .events = count };
+	const struct histogram_set set = { .slots[0] = { .id = tally.epoch << 32 | 1,
+							 .key = { .owner = owner,
+								  .metric = (uint8_t)metric,
+								  .bucket = (uint16_t)bucket_of(ns) },
+							 .count = count,
+							 .sum = count * ns } };
+	uint32_t group = latency_metric_group(metric),
+		 at = group * HISTOGRAM_SETS_A_GROUP + next++ % HISTOGRAM_SETS_A_GROUP;
+
+	if (!(kernel->objects.control->latency >> group & 1))
+		return;
+	fake_kernel_put(kernel, PIN_HISTOGRAMS, &at, &set);
+	fake_kernel_add_tally(kernel, metric, &tally);
+}

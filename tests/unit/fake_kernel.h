@@ -40,4 +40,11 @@ void fake_kernel_add_count(struct fake_kernel *kernel, uint32_t counter, uint64_
 void fake_kernel_tell(struct fake_kernel *kernel, enum pin_map ring, const void *record, size_t bytes,
 		      const char *rest);
 
+/* Adds it to the events of this metric, of its epoch. */
+void fake_kernel_add_tally(struct fake_kernel *kernel, uint32_t metric, const struct histogram_tally *more);
+
+/* So many events of this metric took so long, at this time, of this owner: the programs count them if the group is on. */
+void fake_kernel_measure(struct fake_kernel *kernel, uint64_t now_ns, uint32_t metric, uint64_t owner,
+			 uint64_t ns, uint64_t count);
+
 #endif

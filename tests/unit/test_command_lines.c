@@ -152,6 +152,11 @@ static const struct mistake mistakes[] = {
 	{ BOURDON, "top --csv", "--live" },
 	{ BOURDON, "top --columns comm", "--live" },
 	{ BOURDON, "top --match x", "--live" },
+
+	{ BOURDON, "latency --once", "--live" },
+	{ BOURDON, "latency --live 7", "takes no ID" },
+	{ BOURDON, "latency --live --span before", "takes no --span" },
+	{ BOURDON, "latency --live --metric disk", "'disk' is no metric" },
 };
 
 START_TEST(a_mistake_has_one_line)

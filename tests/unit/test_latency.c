@@ -6,6 +6,7 @@
 #include "common/protocol/latency_groups.h"
 #include "common/store/schema.h"
 #include "consumer/capture/latency.h"
+#include "consumer/store/latency_rows.h"
 #include "consumer/store/store_latency.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

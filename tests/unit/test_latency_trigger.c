@@ -8,7 +8,6 @@
 #include "tests/unit/simulation.h"
 #include "tests/unit/suites.h"
 
-#include <bpf/libbpf.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,44 +16,11 @@
 #define QUEUED "[rule queued]\ncomm = nginx\nlatency = runqueue.p99 > 20ms / 10s\n" REST
 #define GROUP(group) (1U << LATENCY_##group)
 
-static void put_tally(struct fake_kernel *kernel, uint32_t metric, const struct histogram_tally *more)
-{
-	const uint32_t index = metric * TALLY_EPOCHS + (uint32_t)(more->epoch % TALLY_EPOCHS);
-	_cleanup_free_ struct histogram_tally *of_cpus =
-		calloc((size_t)libbpf_num_possible_cpus(), sizeof(*of_cpus));
-
-	ck_assert_ptr_nonnull(of_cpus);
-	fake_kernel_get(kernel, PIN_HISTOGRAM_TALLIES, &index, of_cpus);
-	if (of_cpus->epoch != more->epoch)
-		*of_cpus = (struct histogram_tally){ .epoch = more->epoch };
-	of_cpus->events += more->events;
-	of_cpus->overflow += more->overflow;
-	of_cpus->unpaired += more->unpaired;
-	of_cpus->absurd += more->absurd;
-	fake_kernel_put(kernel, PIN_HISTOGRAM_TALLIES, &index, of_cpus);
-}
-
-/* So many events of this metric took so long, now, of this owner: the programs count them if the group is on. */
+/* So many events of this metric took so long, now, of this owner. */
 static void measure(struct simulation *simulation, uint32_t metric, uint64_t owner, uint64_t ns,
 		    uint64_t count)
 {
-	static uint32_t next; /* each time a set of its own */
-	struct fake_kernel *kernel = &simulation->kernel;
-	const struct histogram_tally tally = { .epoch = simulation->now_ns / HISTOGRAM_EPOCH_NS,
-					       .events = count };
-	const struct histogram_set set = { .slots[0] = { .id = tally.epoch << 32 | 1,
-							 .key = { .owner = owner,
-								  .metric = (uint8_t)metric,
-								  .bucket = (uint16_t)bucket_of(ns) },
-							 .count = count,
-							 .sum = count * ns } };
-	uint32_t group = latency_metric_group(metric),
-		 at = group * HISTOGRAM_SETS_A_GROUP + next++ % HISTOGRAM_SETS_A_GROUP;
-
-	if (!(kernel->objects.control->latency >> group & 1))
-		return;
-	fake_kernel_put(kernel, PIN_HISTOGRAMS, &at, &set);
-	put_tally(kernel, metric, &tally);
+	fake_kernel_measure(&simulation->kernel, simulation->now_ns, metric, owner, ns, count);
 }
 
 static struct simulated_process *run_in(struct simulation *simulation, uint32_t tgid, const char *comm,
@@ -359,7 +325,7 @@ START_TEST(its_status_tells_of_latencies)
 	int client;
 
 	measure(&simulation, METRIC_RUNQUEUE, nginx->cgroup_id, 30 * MS, 100);
-	put_tally(&simulation.kernel, METRIC_RUNQUEUE, &bad);
+	fake_kernel_add_tally(&simulation.kernel, METRIC_RUNQUEUE, &bad);
 	simulation_run(&simulation, 5 * SECOND);
 	client = simulation_connect(&simulation, "status\n");
 	simulation_settle(&simulation);
@@ -410,12 +376,12 @@ START_TEST(metrics_sum_up_what_is_measured)
 	simulation_run(&simulation, 10 * SECOND);
 	measure(&simulation, METRIC_RUNQUEUE, nginx->cgroup_id, 1500, 7);
 	measure(&simulation, METRIC_RUNQUEUE, 0, 30 * MS, 2);
-	put_tally(&simulation.kernel, METRIC_RUNQUEUE,
-		  &(struct histogram_tally){ .epoch = simulation.now_ns / HISTOGRAM_EPOCH_NS,
-					     .events = 5,
-					     .overflow = 5,
-					     .unpaired = 3,
-					     .absurd = 1 });
+	fake_kernel_add_tally(&simulation.kernel, METRIC_RUNQUEUE,
+			      &(struct histogram_tally){ .epoch = simulation.now_ns / HISTOGRAM_EPOCH_NS,
+							 .events = 5,
+							 .overflow = 5,
+							 .unpaired = 3,
+							 .absurd = 1 });
 	simulation_run(&simulation, 30 * SECOND);
 	own = &simulation.counters.latencies[METRIC_RUNQUEUE];
 	ck_assert_uint_eq(atomic_load(&own->lost), 5);
