@@ -56,6 +56,7 @@ libjq-dev        the same within a program of the tests, which waits for a state
 atop             names who uses the CPUs, beside bourdon
 sysstat          pidstat, as atop
 libbpf-tools     execsnoop and wakeuptime, which are compared
+fio              the same: what it waits for requests to a disk
 e2fsprogs        file systems that hang, and the virtual machines'
 endef
 

@@ -248,3 +248,33 @@ read_on() {
 	of block.size 0 "$(stat -c %i "$CGROUP2/$CGROUP/victim")"
 	[ "$(of block.size 0 "$hog" | cut -d ' ' -f 2)" -lt "$(of block.size 0 "$(stat -c %i "$CGROUP2/$CGROUP/victim")" | cut -d ' ' -f 2)" ]
 }
+
+# fio_percentile PERCENT: of the time that fio waited for its reads, in ns
+fio_percentile() {
+	jq ".jobs[0].read.clat_ns.percentile[\"$1.000000\"]" "$WORK/fio"
+}
+
+# fio_is_beside PERCENT: whether fio has that percentile in the bucket of the requests, or in the next one
+fio_is_beside() {
+	local least most
+	read -r least most <<< "$(bucket block "$1")"
+	echo "$1 %: fio $(fio_percentile "$1") ns, bucket $least to $most"
+	(($(fio_percentile "$1") * 8 >= least * 7 && $(fio_percentile "$1") * 8 <= most * 9))
+}
+
+@test "fio has the same percentiles" {
+	command -v fio > /dev/null || skip 'no fio: package fio'
+	load
+	losetup --direct-io=on "$DISK" # else it reads from the page cache, in less time than fio's system call takes
+	throttle 10 # the kernel lets one pass in each tenth of a second
+	# with a real-time priority, as the reader
+	# shellcheck disable=SC2016 # of the inner shell
+	measured bash -c '[ -z "$1" ] || echo $$ > "$1/cgroup.procs"; shift; exec "$@"' bash "$THROTTLE" \
+		chrt --fifo 1 fio --name=beside --filename="$DISK" --rw=randread --bs=4k --direct=1 --ioengine=psync --number_ios=50 \
+		--percentile_list=50:90:99 --output-format=json --output="$WORK/fio"
+	all_but_lost "$(of block 0 | cut -d ' ' -f 1)" "$(jq '.jobs[0].read.total_ios' "$WORK/fio")"
+	fio_is_beside 50
+	fio_is_beside 90
+	# its p99 has what it waited for a CPU, too
+	echo "99 %: fio $(fio_percentile 99) ns, bucket $(bucket block 99)"
+}
