@@ -100,7 +100,8 @@ static void draw_title(const struct screen *screen)
 		if (screen->is_frozen || screen->back)
 			snprintf(place, sizeof(place), "%s, %" PRId64 " s ago",
 				 screen->is_frozen ? "FROZEN" : "PAST",
-				 (screen->kept[screen->count - 1].to_at - interval->to_at) / 1000000000);
+				 (screen->kept[screen->count - 1].to_at - interval->to_at + 500000000) /
+					 1000000000);
 		if (interval->missed)
 			snprintf(more, sizeof(more), "  %u missed", interval->missed);
 		if (interval->left_out)

@@ -235,7 +235,7 @@ end() {
 	keys b # bars of the first label alone: there is one header of bars less
 	keys Space
 	shows '^[0-9:]{8}  FROZEN, [0-9]+ s ago '
-	shows 'FROZEN, (5|10|15) s ago'
+	shows 'FROZEN, ([1-9][0-9]*0|[1-9]*5) s ago'
 	keys 0
 	shows '^[0-9:]{8}  live  '
 	keys Left
