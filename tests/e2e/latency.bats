@@ -155,6 +155,74 @@ all_but_unseen() {
 	adds_up_to_events
 }
 
+# map_bytes: what the kernel takes for the maps of this load
+map_bytes() {
+	local pin
+	for pin in "$PIN_DIR"/*; do
+		bpftool -j map show pinned "$pin" 2> /dev/null || true
+	done | jq -s '[.[] | .bytes_memlock // 0] | add'
+}
+
+rss_anon_kib() {
+	awk '$1 == "RssAnon:" { print $2 }' "/proc/$DAEMON/status"
+}
+
+# fork_often TIMES [CGROUPS]: the victim makes a thousand children so many times, and meanwhile goes through so many new cgroups
+# each time
+fork_often() {
+	local i j
+	for ((i = 0; i < $1; i++)); do
+		kill -USR1 "$VICTIM"
+		for ((j = 0; j < ${2-0}; j++)); do
+			mkdir "$CGROUP2/$CGROUP/c$i.$j"
+			echo "$VICTIM" > "$CGROUP2/$CGROUP/c$i.$j/cgroup.procs"
+		done
+		read -r -t 100 -u "$CHILD_OUTPUT" _
+		((FORKED += 1000))
+	done
+}
+
+# grew WHAT BEFORE NOW MOST: prints it, and fails where it is more
+grew() {
+	echo "$1: $2, then $3" >&2
+	(($3 <= $2 + $4))
+}
+
+@test "10,000 processes take no memory, and 200 cgroups what their paths may: of the daemon, and of the kernel's maps" {
+	command -v bpftool > /dev/null || skip 'no bpftool'
+	local rss maps
+	FORKED=0
+	own_workload known_waits
+	load
+	rule victim "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 10s/10s'
+	daemon_start
+	victim "$WORK/$OWN" --how fork --time 1 --times 1000
+	await_status 30 '.latencies[0].on | test("fork") and test("runqueue") and test("lock")'
+	"$BUILD/bourdon" --db "$DB" latency --live --json > "$WORK/forks.json" 3>&- &
+	CHILDREN+=("$!")
+	# fills what is kept of the past, and of processes that ended
+	fork_often 20
+	await 60 test -s "$WORK/forks.json"
+	rss=$(rss_anon_kib)
+	maps=$(map_bytes)
+	[ "$maps" -gt 10000000 ]
+	fork_often 10
+	grew RssAnon "$rss" "$(rss_anon_kib)" 1024
+	# the elements of the processes that are alive just now
+	grew maps "$maps" "$(map_bytes)" 65536
+	fork_often 10 20
+	grew RssAnon "$rss" "$(rss_anon_kib)" $((1024 + 2048)) # CGROUPS_BYTES_MAX
+	grew maps "$maps" "$(map_bytes)" $((65536 + 200 * 512))
+	local seen
+	seen=$(wc -l < "$WORK/forks.json")
+	await 60 eval "(( \$(wc -l < '$WORK/forks.json') >= $((seen + 2)) ))"
+	# all that was kept of it is of processes that were really followed; on some machines the kernel leaves out one switch in twenty
+	local counted
+	counted=$(jq -s '[.[].metrics[] | select(.metric == "fork") | .labels[] | select(.label != "other") | .count] | add' "$WORK/forks.json")
+	echo "counted $counted of $FORKED" >&2
+	((counted * 10 >= FORKED * 8 && counted <= FORKED))
+}
+
 @test "what root did not offer is not measured" {
 	load --probes offcpu,fork
 	rule idle 'comm = bourdon-none' 'cpu.some = 10s/10s'
