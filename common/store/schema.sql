@@ -860,9 +860,10 @@ FROM capture c JOIN blame b ON b.capture_id = c.capture_id AND b.victim = c.vict
 	AND b.wait = iif(c.verdict = 'limit', 'memory', c.wait)
 WHERE iif(b.role = 'kernel' AND b.program GLOB 'ksoftirqd*', 'irq', b.role) IN (SELECT value FROM json_each(CASE c.verdict
 	WHEN 'quota' THEN '["quota"]' WHEN 'limit' THEN '["limit"]' WHEN 'device' THEN '["device"]' WHEN 'interrupts' THEN '["irq"]'
-	WHEN 'steal' THEN '["steal"]' WHEN 'own threads' THEN '["own"]' WHEN 'own I/O' THEN '["own"]'
+	WHEN 'steal' THEN '["steal"]' WHEN 'storm' THEN '["own"]' WHEN 'pool' THEN '["own"]' WHEN 'own threads' THEN '["own"]' WHEN 'own I/O' THEN '["own"]'
 	WHEN 'neighbour' THEN '["other", "kernel", "recorder"]' WHEN 'neighbours' THEN '["other", "kernel", "recorder"]'
 	WHEN 'crowd' THEN '["other", "kernel", "recorder"]' WHEN 'lock' THEN '["own", "other", "kernel", "recorder"]'
+	WHEN 'convoy' THEN '["own", "other", "kernel", "recorder"]'
 	WHEN 'peer' THEN '["own", "other", "kernel", "recorder"]'
 	WHEN 'memory shortage' THEN '["own", "other", "kernel", "recorder"]' END))
 GROUP BY c.capture_id, b.role, b.program, ifnull(b.unit, b.cgroup)

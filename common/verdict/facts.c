@@ -194,7 +194,8 @@ static int add_party(struct verdict_facts *facts, sqlite3_stmt *row)
 				       .role = (enum blame_role)role,
 				       .who = { .tgid = number_at(row, 8, 0),
 						.processes = sqlite3_column_int64(row, 9) },
-				       .ns = (uint64_t)sqlite3_column_int64(row, 10) };
+				       .ns = (uint64_t)sqlite3_column_int64(row, 10),
+				       .then_queued_ns = (uint64_t)sqlite3_column_int64(row, 11) };
 	int result;
 
 	if (!victim || wait == ACCOUNTS || role == BLAME_ROLES)
@@ -203,6 +204,52 @@ static int add_party(struct verdict_facts *facts, sqlite3_stmt *row)
 	result = keep_texts(facts, row, 3, &party.who.program, &party.who.unit, &party.who.cgroup,
 			    &party.where, &party.then_account);
 	return result ? result : append(facts->parties, party);
+}
+
+/* The rows come with the largest of each victim first. */
+static int add_lock(struct verdict_facts *facts, sqlite3_stmt *row)
+{
+	struct verdict_victim *victim = find_victim(facts, row, 0);
+
+	if (!victim || victim->lock.waits)
+		return 0;
+	victim->lock = (struct verdict_lock){ .waits = size_at(row, 2),
+					      .ns = size_at(row, 3),
+					      .all_ns = size_at(row, 4) };
+	return keep_texts(facts, row, 1, &victim->lock.where);
+}
+
+static int add_herd(struct verdict_facts *facts, sqlite3_stmt *row)
+{
+	struct verdict_victim *victim = find_victim(facts, row, 0);
+	struct verdict_who *waker;
+
+	if (!victim || victim->herd.wakes)
+		return 0;
+	victim->herd = (struct verdict_herd){ .waker = { .tgid = number_at(row, 5, 0), .processes = 1 },
+					      .threads = size_at(row, 6),
+					      .wakes = size_at(row, 7),
+					      .moments = size_at(row, 8) };
+	waker = &victim->herd.waker;
+	return keep_texts(facts, row, 1, &victim->herd.where, &waker->program, &waker->unit, &waker->cgroup);
+}
+
+static int add_pool(struct verdict_facts *facts, sqlite3_stmt *row)
+{
+	struct verdict_victim *victim = find_victim(facts, row, 0);
+
+	if (!victim || victim->pool.threads)
+		return 0;
+	victim->pool = (struct verdict_pool){ .threads = size_at(row, 3),
+					      .waiting = size_at(row, 4),
+					      .looks = size_at(row, 5),
+					      .on_cpu = size_at(row, 6),
+					      .disk = size_at(row, 7),
+					      .lock = size_at(row, 8),
+					      .elsewhere = size_at(row, 9),
+					      .answered_ns = size_at(row, 10),
+					      .all_ns = size_at(row, 11) };
+	return keep_texts(facts, row, 1, &victim->pool.name, &victim->pool.where);
 }
 
 static int add_limit(struct verdict_facts *facts, sqlite3_stmt *row)
@@ -335,9 +382,80 @@ static const char party_sql[] =
 	"unit, cgroup, place, where_text, then_account, tgid, many, part FROM given) "
 	"SELECT victim, wait, role, program, unit, cgroup, where_text, then_account, "
 	"iif(count(DISTINCT ifnull(tgid, 0)) = 1, tgid, NULL), iif(role = 'kernel', CAST(total(many) AS INTEGER), many), "
-	"CAST(total(part) AS INTEGER) AS ns, max(part) FROM party "
+	"CAST(total(part) AS INTEGER) AS ns, CAST(total(part) FILTER (WHERE then_account = 'queued') AS INTEGER), max(part) FROM party "
 	"GROUP BY victim, wait, role, program, place, iif(program IS NULL, cgroup, NULL), iif(program IS NULL, where_text, NULL) "
 	"ORDER BY victim, wait, ns DESC, role, program, unit, cgroup, where_text";
+
+/* The text of a victim that this process is of. */
+#define VICTIM_OF(p) p ".comm || ifnull(' in ' || ifnull(" p ".unit, " p ".cgroup), '')"
+/* Of a stack the function of the program that is first in this order; neither the kernel's nor a library's. */
+#define OWN_FUNCTION(stack, order)                                                                            \
+	"(SELECT f.function FROM stack_frame s JOIN frame f USING(frame_id) JOIN module m USING(module_id) " \
+	"WHERE s.stack_id = " stack " AND m.kind IN ('file', 'jit') AND instr(m.path, '.so') = 0 "          \
+	"AND f.function_offset IS NOT NULL ORDER BY s.position " order " LIMIT 1)"
+#define OF_FUTEX "r.capture_id = ?1 AND r.span = 'during' AND l.metric = 'lock' AND l.label GLOB 'futex *'"
+
+/* A label is `futex KEY FUNCTION PLACE`, or without a function. */
+static const char lock_sql[] =
+	"SELECT victim, nullif(substr(label, 24, max(0, length(label) - 24 - length(place))), ''), waits, ns, sum(ns) OVER (PARTITION BY victim) "
+	"FROM (SELECT v.victim, v.place, l.label, CAST(total(r.count) AS INTEGER) AS waits, CAST(total(r.sum) AS INTEGER) AS ns "
+	"FROM histogram_row r JOIN histogram_label l USING(label_id) JOIN (SELECT DISTINCT victim, ifnull(unit, cgroup) AS place "
+	"FROM blame" OF_CAPTURE "AND role = 'own' AND wait = 'lock') v ON substr(l.label, -length(place) - 1) = ' ' || place "
+	"WHERE " OF_FUTEX " GROUP BY v.victim, l.label_id ORDER BY ns DESC LIMIT " ROWS_MAX ") ORDER BY victim, ns DESC";
+
+/*
+ * Who waits in one place and is woken by one thread, not by an interrupt; and in how many moments, of an eighth of the mean wait. When
+ * that was is known of the waits that have a stack.
+ */
+static const char herd_sql[] =
+	"WITH herd AS MATERIALIZED (SELECT " VICTIM_OF("p") " AS victim, w.stack_id, w.waker_thread_id, count(DISTINCT w.thread_id) AS threads, "
+	"max(1, total(w.waited_ns) / total(w.intervals) / 8e6) AS moment_ms "
+	"FROM wake_row w JOIN thread t USING(thread_id) JOIN process p USING(process_id) WHERE w.capture_id = ?1 AND w.stall = 'none' "
+	"AND w.waker_thread_id <> w.thread_id GROUP BY 1, 2, 3 HAVING threads > 2 ORDER BY total(w.intervals) DESC LIMIT 8) "
+	"SELECT victim, " OWN_FUNCTION("h.stack_id", "ASC") ", p.comm, p.unit, p.cgroup, p.tgid, threads, count(*) AS wakes, "
+	"count(DISTINCT CAST(x.until_at / 1000000 / moment_ms AS INTEGER)) "
+	"FROM herd h JOIN thread t ON t.thread_id = h.waker_thread_id JOIN process p USING(process_id) "
+	"JOIN sample_time x ON x.capture_id = ?1 AND x.stack_id = h.stack_id AND x.kind = 'off-cpu' AND x.stall = 'none' AND x.cpu IS NOT NULL "
+	"GROUP BY h.victim, h.stack_id, h.waker_thread_id ORDER BY victim, wakes DESC";
+
+/*
+ * `wake` are the waits, of which some were given an end by another thread, not by one that released a lock. `member` is of which pool
+ * each thread is: by its process, its name without a number, and the function that it begins with. A pool waits for work where
+ * threads of others wake its own. In a look, a thread that is at nothing else may do that: it is away only if the pool waits for work
+ * at futexes alone, and it is at none.
+ */
+static const char pool_sql[] =
+	"WITH lock AS (SELECT DISTINCT substr(l.label, 7, 16) AS lock FROM histogram_row r JOIN histogram_label l USING(label_id) "
+	"WHERE " OF_FUTEX "), "
+	"wake AS MATERIALIZED (SELECT w.*, t.process_id, w.stall = 'none' AND w.role = 'target' AND w.waker_thread_id <> w.thread_id "
+	"AND ifnull(w.lock NOT IN (SELECT lock FROM lock), 1) AS is_given FROM wake_row w JOIN thread t USING(thread_id) "
+	"WHERE w.capture_id = ?1 LIMIT " ROWS_MAX "), "
+	"seen AS (SELECT thread_id, max(stack_id) AS stack_id FROM (SELECT thread_id, stack_id FROM wake UNION ALL "
+	"SELECT waker_thread_id, waker_stack_id FROM wake WHERE is_given) GROUP BY thread_id), "
+	"began AS MATERIALIZED (SELECT stack_id, " OWN_FUNCTION("stack_id", "DESC") " AS begin FROM (SELECT DISTINCT stack_id FROM seen)), "
+	"member AS MATERIALIZED (SELECT max(t.thread_id) AS thread_id, t.process_id, t.tid, t.thread, rtrim(t.thread, '0123456789') AS name, "
+	"ifnull(begin, '') AS begin FROM seen JOIN thread t USING(thread_id) LEFT JOIN began USING(stack_id) GROUP BY t.process_id, t.tid), "
+	"given AS MATERIALIZED (SELECT w.thread_id, w.stack_id, w.lock, w.waited_ns, m.process_id, m.name AS to_name, m.begin AS to_begin, "
+	"k.name, k.begin FROM wake w JOIN member m USING(thread_id) JOIN member k ON k.thread_id = w.waker_thread_id "
+	"AND k.process_id = m.process_id WHERE is_given AND (m.name <> k.name OR m.begin <> k.begin)), "
+	"pool AS MATERIALIZED (SELECT g.process_id, g.name, g.begin, total(g.waited_ns) AS answered_ns, count(DISTINCT g.thread_id) AS waiting, "
+	"(SELECT total(w.waited_ns) FROM wake w WHERE w.is_given AND w.process_id = g.process_id) AS all_ns, "
+	"(SELECT min(i.lock IS NOT NULL) FROM given i WHERE i.process_id = g.process_id AND i.to_name = g.name AND i.to_begin = g.begin) "
+	"AS waits_at_futexes FROM given g GROUP BY 1, 2, 3 ORDER BY answered_ns DESC LIMIT 16), "
+	"look AS (SELECT m.process_id, m.name, m.begin, m.thread, m.tid, s.samples, s.state IN ('running', 'queued') AS on_cpu, "
+	"s.state = 'D' AS disk, s.state = 'S' AND s.lock IN (SELECT lock FROM lock) AS waits_for_lock, s.state = 'S' AND s.lock IS NULL AS away "
+	"FROM member m JOIN thread_state s ON s.capture_id = ?1 AND s.process_id = m.process_id AND s.tid = m.tid AND s.samples > 0) "
+	"SELECT " VICTIM_OF("p") " AS victim, iif(min(l.thread) = max(l.thread), l.thread, o.name || '*'), (SELECT "
+	OWN_FUNCTION("b.stack_id", "ASC") " FROM (SELECT r.stack_id FROM member m CROSS JOIN sample_row r USING(thread_id) "
+	"WHERE r.capture_id = ?1 AND m.process_id = o.process_id AND m.name = o.name AND m.begin = o.begin AND r.stack_id NOT IN "
+	"(SELECT i.stack_id FROM given i WHERE i.process_id = o.process_id AND i.to_name = o.name AND i.to_begin = o.begin) "
+	"GROUP BY r.stack_id ORDER BY total(ifnull(r.weight_ns, r.samples * 1000000000 / (SELECT max(hz, 1) FROM capture" OF_CAPTURE "))) DESC "
+	"LIMIT 1) b), count(DISTINCT l.tid), o.waiting, CAST(total(l.samples) AS INTEGER), "
+	"CAST(total(l.samples) FILTER (WHERE on_cpu) AS INTEGER), CAST(total(l.samples) FILTER (WHERE disk) AS INTEGER), "
+	"CAST(total(l.samples) FILTER (WHERE waits_for_lock) AS INTEGER), "
+	"CAST(total(l.samples) FILTER (WHERE away AND o.waits_at_futexes) AS INTEGER), CAST(o.answered_ns AS INTEGER), "
+	"CAST(o.all_ns AS INTEGER) FROM pool o JOIN process p USING(process_id) JOIN look l USING(process_id, name, begin) "
+	"GROUP BY o.process_id, o.name, o.begin ORDER BY victim, o.answered_ns DESC";
 
 static const char quota_sql[] =
 	"SELECT scope, 'cpu.max', max(ifnull(after, before)) FILTER (WHERE name = 'quota_usec') AS quota, "
@@ -411,12 +529,25 @@ static const char loss_sql[] =
 static const struct part {
 	const char *sql;
 	int (*add)(struct verdict_facts *facts, sqlite3_stmt *row);
+	bool reads_json; /* stacks and times, which may be damaged: then they tell nothing */
 } parts[] = {
-	{ capture_sql, add_capture }, { account_sql, add_account }, { victim_sql, add_victim_program },
-	{ party_sql, add_party },     { quota_sql, add_limit },     { limit_sql, add_limit },
-	{ scanned_sql, add_limit },   { kill_sql, add_kill },       { growth_sql, add_growth },
-	{ disk_sql, add_disk },       { usage_sql, add_usage },     { machine_sql, add_machine },
-	{ memory_sql, add_memory },   { loss_sql, add_loss },
+	{ capture_sql, add_capture, false },
+	{ account_sql, add_account, false },
+	{ victim_sql, add_victim_program, false },
+	{ party_sql, add_party, false },
+	{ lock_sql, add_lock, false },
+	{ herd_sql, add_herd, true },
+	{ pool_sql, add_pool, true },
+	{ quota_sql, add_limit, false },
+	{ limit_sql, add_limit, false },
+	{ scanned_sql, add_limit, false },
+	{ kill_sql, add_kill, false },
+	{ growth_sql, add_growth, false },
+	{ disk_sql, add_disk, false },
+	{ usage_sql, add_usage, false },
+	{ machine_sql, add_machine, false },
+	{ memory_sql, add_memory, false },
+	{ loss_sql, add_loss, false },
 };
 
 /* Returns the number of rows, -ENOMEM or -EIO. */
@@ -447,7 +578,7 @@ int verdict_facts_load(sqlite3 *sqlite, int64_t capture_id, struct verdict_facts
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		int rows = load_part(sqlite, capture_id, &parts[i], &facts);
 
-		if (rows < 0)
+		if (rows < 0 && !(rows == -EIO && parts[i].reads_json))
 			return rows;
 		if (!i && !rows)
 			return -ENOENT;

@@ -4,6 +4,7 @@
 #include "common/kernel/cgroup_parts.h"
 #include "common/verdict/parties.h"
 #include "common/verdict/sums.h"
+#include "common/verdict/teams.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -363,10 +364,13 @@ static bool decide_by_wait(const struct verdict_facts *facts, struct verdict *ve
 		return decide_io(facts, sums, verdict);
 	case ACCOUNT_LOCK:
 		return sums->own.ns + sums->neighbours_ns &&
-		       parties_decide_by_all(verdict, sums, VERDICT_LOCK);
+		       parties_decide_by_all(verdict, sums,
+					     teams_is_convoy(facts, verdict->victim) ? VERDICT_CONVOY
+										     : VERDICT_LOCK);
 	case ACCOUNT_PEER:
-		return sums->own.ns + sums->neighbours_ns &&
-		       parties_decide_by_all(verdict, sums, VERDICT_PEER);
+		return teams_decide_pool(sums, verdict) ||
+		       (sums->own.ns + sums->neighbours_ns &&
+			parties_decide_by_all(verdict, sums, VERDICT_PEER));
 	case ACCOUNT_NETWORK:
 		return parties_decide(verdict, VERDICT_NETWORK, verdict->waited_ns - verdict->unknown_ns);
 	default:
@@ -464,6 +468,8 @@ static unsigned int judge(const struct verdict_facts *facts, struct verdict *ver
 		return waits;
 	if (decide_quota(facts, verdict) || decide_limit(facts, verdict))
 		return waits_beside(facts, verdict->wait);
+	if (teams_decide_storm(facts, verdict))
+		return WAIT(verdict->wait);
 	/* memory that nobody is to blame for leaves the disk, for which the victim waited, too */
 	if (!decide_by_wait(facts, verdict) && facts->resource == PSI_IO && verdict->wait == ACCOUNT_MEMORY) {
 		verdict->wait = ACCOUNT_IO;

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 /* Of the rules of judgement: it grows when the same rows may give another verdict. 0: migrated, never judged. */
-#define VERDICT_VERSION 1
+#define VERDICT_VERSION 2
 
 /* In the order in which they are looked for. */
 enum verdict_kind {
@@ -32,7 +32,9 @@ enum verdict_kind {
 	VERDICT_KILL,
 	VERDICT_QUOTA,
 	VERDICT_LIMIT,
+	VERDICT_STORM,
 	VERDICT_OWN_THREADS,
+	VERDICT_CONVOY,
 	VERDICT_LOCK,
 	VERDICT_NEIGHBOUR,
 	VERDICT_NEIGHBOURS,
@@ -42,6 +44,7 @@ enum verdict_kind {
 	VERDICT_MEMORY_SHORTAGE,
 	VERDICT_INTERRUPTS,
 	VERDICT_STEAL,
+	VERDICT_POOL,
 	VERDICT_PEER,
 	VERDICT_NETWORK,
 	VERDICT_UNDETERMINED,
@@ -61,11 +64,41 @@ struct verdict_who {
 	int64_t processes; /* 0: not known */
 };
 
+/* The lock for which a victim's threads waited longest, while locks were measured. */
+struct verdict_lock {
+	const char *where; /* the function in which they waited */
+	uint64_t waits, ns;
+	uint64_t all_ns; /* of all its locks */
+};
+
+/* Threads of a victim that wait in one place, and are woken by one thread. */
+struct verdict_herd {
+	const char *where; /* the function in which they wait */
+	struct verdict_who waker;
+	uint64_t threads;
+	/* as far as recorded: how often one was woken, and in how many moments, of an eighth of the mean wait */
+	uint64_t wakes, moments;
+};
+
+/* Threads of one process that begin in the same function and have one name, and for whose results other threads of it waited. */
+struct verdict_pool {
+	const char *name, *where;  /* of the threads, and the function in which they are for longest */
+	uint64_t threads, waiting; /* its own, and those that wait for them */
+	uint64_t looks, on_cpu, disk, lock,
+		elsewhere; /* at its threads; and what they were at, other than waiting for work */
+	uint64_t answered_ns,
+		all_ns; /* of the waits for threads of the process: those that the pool ended, and all */
+};
+
 struct verdict_victim {
 	const char *text; /* account.victim */
 	struct verdict_who who;
 	uint64_t threads;
 	uint64_t ns[ACCOUNTS];
+	/* the largest of each; all 0: none is known */
+	struct verdict_lock lock;
+	struct verdict_herd herd;
+	struct verdict_pool pool;
 };
 
 /* Whom a victim waited for, all rows of one program and unit in one. */
@@ -75,6 +108,8 @@ struct verdict_party {
 	enum blame_role role;
 	struct verdict_who who;
 	uint64_t ns;
+	uint64_t
+		then_queued_ns; /* of that, where who released the lock had been queued for longest since it got it */
 	const char *where;        /* blame.where_text of the row with most time */
 	const char *then_account; /* of that row */
 };

@@ -4,6 +4,7 @@
 #include "common/text/plural.h"
 #include "common/verdict/line.h"
 #include "common/verdict/sums.h"
+#include "common/verdict/teams.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -249,6 +250,63 @@ static void say_machine_share(struct line *line, const struct verdict_facts *fac
 			   percent(verdict->blamed_percent, part), wait_words[verdict->wait]);
 }
 
+static void say_convoy(struct line *line, const struct verdict_facts *facts, const struct verdict *verdict)
+{
+	const struct verdict_lock *lock = &verdict->victim->lock;
+	double waits = teams_lock_waits(verdict->victim), span_ns = (double)facts->span_ns;
+	char each[QUANTITY_BYTES];
+
+	if (first(verdict))
+		verdict_say_party(line, first(verdict)->party);
+	line_words(line, " hands a lock on %.0f times a second%s", span_ns > 0 ? waits * 1e9 / span_ns : 0,
+		   lock->where ? " in " : "");
+	line_name(line, lock->where);
+	if (waits >= 1)
+		line_words(line, ", and runs for %s between",
+			   duration((uint64_t)((double)verdict->victim->ns[ACCOUNT_RAN] / waits), each));
+	if (span_ns > 0)
+		line_words(line, "; %.1f threads wait for it", (double)verdict->waited_ns / span_ns);
+}
+
+static void say_storm(struct line *line, const struct verdict *verdict)
+{
+	const struct verdict_herd *herd = &verdict->victim->herd;
+	char each[QUANTITY_BYTES];
+
+	verdict_say_who(line, &herd->waker);
+	line_words(line, " wakes %.0f of %" PRIu64 " threads at once%s",
+		   herd->moments ? (double)herd->wakes / (double)herd->moments : 0, herd->threads,
+		   herd->where ? " in " : "");
+	line_name(line, herd->where);
+	if (herd->wakes)
+		line_words(line, ", and each runs for %s",
+			   duration(verdict->victim->ns[ACCOUNT_RAN] / herd->wakes, each));
+}
+
+static void say_pool(struct line *line, const struct verdict *verdict)
+{
+	const struct verdict_pool *pool = &verdict->victim->pool;
+	const struct {
+		uint64_t looks;
+		const char *at;
+	} places[] = { { pool->on_cpu, "have or want a CPU" },
+		       { pool->disk, "wait for a disk" },
+		       { pool->lock, "wait for a lock" },
+		       { pool->elsewhere, "sleep or wait" } },
+	  *most = &places[0];
+	char part[QUANTITY_BYTES];
+
+	for (size_t i = 1; i < ARRAY_SIZE(places); i++)
+		if (places[i].looks > most->looks)
+			most = &places[i];
+	line_words(line, "%" PRIu64 " %s for %" PRIu64 " threads of ", pool->waiting,
+		   plural(pool->waiting, "thread waits", "threads wait"), pool->threads);
+	line_name(line, pool->name);
+	line_words(line, ", busy %s of the time: most %s", percent(teams_pool_busy(pool), part), most->at);
+	line_words(line, "%s", pool->where ? " in " : "");
+	line_name(line, pool->where);
+}
+
 static void say_undetermined(struct line *line, const struct verdict *verdict)
 {
 	char part[QUANTITY_BYTES];
@@ -292,6 +350,12 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 			verdict_say_party(line, first(verdict)->party);
 		say_took(line, verdict, "took");
 		break;
+	case VERDICT_STORM:
+		say_storm(line, verdict);
+		break;
+	case VERDICT_CONVOY:
+		say_convoy(line, facts, verdict);
+		break;
 	case VERDICT_LOCK:
 		say_release(line, verdict);
 		break;
@@ -326,6 +390,9 @@ static void say_sentence(struct line *line, const struct verdict_facts *facts, c
 	case VERDICT_STEAL:
 		line_words(line, "the hypervisor");
 		say_machine_share(line, facts, facts->steal_ns, verdict);
+		break;
+	case VERDICT_POOL:
+		say_pool(line, verdict);
 		break;
 	case VERDICT_PEER:
 		if (first(verdict))

@@ -90,10 +90,17 @@ static const struct {
 	bool is_nobodys;
 	const char *waits;
 } code_of[VERDICT_KINDS] = {
-	[VERDICT_LIMIT] = { .waits = "memory" },  [VERDICT_DEVICE] = { .waits = "io" },
-	[VERDICT_OWN_IO] = { .waits = "io" },     [VERDICT_PEER] = { .waits = "" },
-	[VERDICT_NETWORK] = { .waits = "" },      [VERDICT_LOCK] = { .is_nobodys = true },
-	[VERDICT_CROWD] = { .is_nobodys = true }, [VERDICT_INTERRUPTS] = { .is_nobodys = true },
+	[VERDICT_LIMIT] = { .waits = "memory" },
+	[VERDICT_DEVICE] = { .waits = "io" },
+	[VERDICT_OWN_IO] = { .waits = "io" },
+	[VERDICT_PEER] = { .waits = "" },
+	[VERDICT_STORM] = { .waits = "" },
+	[VERDICT_POOL] = { .waits = "" },
+	[VERDICT_CONVOY] = { .is_nobodys = true },
+	[VERDICT_NETWORK] = { .waits = "" },
+	[VERDICT_LOCK] = { .is_nobodys = true },
+	[VERDICT_CROWD] = { .is_nobodys = true },
+	[VERDICT_INTERRUPTS] = { .is_nobodys = true },
 	[VERDICT_STEAL] = { .is_nobodys = true },
 };
 

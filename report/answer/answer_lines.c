@@ -164,6 +164,9 @@ static const char *say_code(struct answer *answer)
 	switch (answer->has_verdict ? answer->judged.verdict.kind : VERDICT_KINDS) {
 	case VERDICT_LOCK:
 		return say_lock_code(answer);
+	case VERDICT_CONVOY:
+		return answer->judged.verdict.victim->lock.where
+			       ?: "not known: no stack was recorded where it was waited for";
 	case VERDICT_CROWD:
 		return "of many programs: --section others has the hottest stacks";
 	case VERDICT_INTERRUPTS:

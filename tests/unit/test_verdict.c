@@ -87,6 +87,46 @@ static void undo(void)
 	"INSERT INTO machine_time VALUES(1, 'irq', 0, 9, 500, 5), (1, 'softirq', 0, 9, 1500, 15), (1, 'steal', 0, 9, 0, 0), " \
 	"(1, 'targets', 0, 9, 8000, 80)"
 
+/* The place of a lock in a histogram: so many waits, and their time in ms. */
+#define LOCK_WAITS(waits, ms)                                                                                \
+	"INSERT INTO histogram_label VALUES(1, 'lock', 'futex 0123456789abcdef hold web.service'); "         \
+	"INSERT INTO histogram_row VALUES(1, 1, 'during', 9, " #waits ", " #ms "000000); "
+#define THEN(account) "UPDATE blame SET then_account = '" account "' WHERE wait = 'lock'; "
+/* Eight threads, 1 to 8, of the process 2, which wait in wait_for(), and the thread 9, which works in work(). */
+#define THREADS                                                                                              \
+	"INSERT INTO process(process_id, run_id, tgid, started_ns, comm, cgroup, unit) "                     \
+	"VALUES(2, 1, 8, 1, 'web', '/web.service', 'web.service'); "                                         \
+	"WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12) "                                \
+	"INSERT INTO thread SELECT i, 2, i, iif(i < 9, 'client', 'worker-' || i) FROM n; "                   \
+	"INSERT INTO module VALUES(1, '/bin/web', NULL, '', 'file', NULL); "                                 \
+	"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset) "                     \
+	"VALUES(1, 1, 1, 'wait_for', 1), (2, 1, 2, 'work', 1); "                                             \
+	"INSERT INTO stack_class VALUES(1, 0, 'eh-frame', 'root'); "                                         \
+	"INSERT INTO stack_node VALUES(1, NULL, '1', 1, 1, NULL), (2, NULL, '2', 1, 1, NULL); "              \
+	"INSERT INTO sample_class VALUES(1, 'off-cpu', 'none', 'target'); "
+/* Thread 9 wakes each of the eight 100 times, every 10 ms: all at once, or by turns. */
+#define WOKEN(by)                                                                                            \
+	THREADS "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8) "                         \
+		"INSERT INTO wake_row SELECT 1, i, 1, 'none', NULL, " by ", 2, 0, 100, 1000000000 FROM n; "  \
+		"WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8), "                        \
+		"m(j) AS (SELECT 1 UNION ALL SELECT j + 1 FROM m WHERE j < 99) "                             \
+		"INSERT INTO sample_row SELECT 1, 1, i, 1, 0, 100, 1000000000, "
+#define AT_ONCE "group_concat((10 * j - 10) || ',' || (10 * j) || ',0', ' ') FROM n, m GROUP BY i; "
+#define BY_TURNS "group_concat((80 * j - 80) || ',' || (80 * j + 10 * i) || ',0', ' ') FROM n, m GROUP BY i; "
+/* The eight wait for threads 9 to 12, of which 30 looks each are: in `state`, at the futex `lock`. */
+#define ANSWERED(state, lock)                                                                                \
+	THREADS "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8) "                         \
+		"INSERT INTO wake_row SELECT 1, i, 1, 'none', 'f' || i, 'target', 9 + i % 4, 2, 1, 9, "      \
+		"1000000000 FROM n; "                                                                        \
+		"WITH n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 12) "                        \
+		"INSERT INTO thread_state SELECT 1, 2, i, 'worker-' || i, 'target', '" state                 \
+		"', 'futex', NULL, " lock ", NULL, 0, 1, 30 FROM n; "                                        \
+		"WITH n(i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 12) "                        \
+		"INSERT INTO sample_row SELECT 1, 2, i, 1, 0, 9, 2000000000, NULL FROM n; "
+/* Thread 1 once woke thread 9, which waited for work at the futex `lock`. */
+#define GAVE_WORK(lock)                                                                                      \
+	"INSERT INTO wake_row VALUES(1, 9, 1, 'none', " lock ", 'target', 1, 1, 1, 1, 5000000); "
+
 /*
  * Rows of the victim `web in web.service`, with commas between: an account and its tenths of a second; and with a role, and
  * perhaps a program (- for none) and where_text, of blame. fired: the mode, or of pressure the resource, and how much stalled in %.
@@ -217,6 +257,48 @@ static const struct kind_case {
 	  "ran 10, rest 90", "", "undetermined", 0, "", "", "waits of nobody known" },
 	{ "pressure on a disk, with memory that nobody ran short of", "io 60",
 	  "ran 10, io 50, memory 60, io 50 own web, memory 60 other b", "", "own I/O", 100, "web", "", "" },
+	{ "a convoy: a lock that is had for a moment, by threads that are queued", "manual 0",
+	  "ran 40, queued 100, lock 1200, lock 1200 own web work", LOCK_WAITS(90000, 60000) THEN("queued"), "convoy", 100, "web", "", "" },
+	{ "a lock that is held for long, by threads that are queued", "manual 0",
+	  "ran 40, queued 100, lock 1200, lock 1200 own web work", LOCK_WAITS(900, 60000) THEN("queued"), "lock", 100, "web", "", "" },
+	{ "a lock whose holder sleeps", "manual 0",
+	  "ran 40, queued 100, lock 1200, lock 1200 own web work", LOCK_WAITS(90000, 60000) THEN("sleep"), "lock", 100, "web", "", "" },
+	{ "a lock for which one thread waits at a time", "manual 0",
+	  "ran 40, queued 100, lock 300, lock 300 own web work", LOCK_WAITS(90000, 60000) THEN("queued"), "lock", 100, "web", "", "" },
+	{ "a lock whose waits took no time", "manual 0",
+	  "ran 40, queued 100, lock 1200, lock 1200 own web work", LOCK_WAITS(9, 0) THEN("queued"), "lock", 100, "web", "", "" },
+	{ "a storm, on demand", "manual 0",
+	  "ran 1, queued 20, peer 900, queued 16 own web, queued 4 other hog, peer 900 own web", WOKEN("'target', 9") AT_ONCE,
+	  "storm", 80, "web", "", "" },
+	{ "a storm, under pressure", "cpu 60",
+	  "ran 1, queued 20, peer 900, queued 16 own web, queued 4 other hog, peer 900 own web", WOKEN("'target', 9") AT_ONCE,
+	  "storm", 80, "web", "", "" },
+	{ "a storm beside a neighbour that has more", "cpu 60",
+	  "ran 1, queued 20, queued 3 own web, queued 17 other hog", WOKEN("'target', 9") AT_ONCE, "neighbour", 85, "hog", "", "" },
+	{ "threads that are woken by turns", "manual 0",
+	  "ran 1, queued 20, peer 900, queued 16 own web, queued 4 other hog, peer 900 own web", WOKEN("'target', 9") BY_TURNS,
+	  "peer", 100, "web", "", "" },
+	{ "threads that are woken at once, by timers", "manual 0",
+	  "ran 1, queued 20, peer 900, queued 16 own web, queued 4 other hog, peer 900 own web", WOKEN("'interrupt', NULL") AT_ONCE,
+	  "peer", 100, "web", "", "" },
+	{ "threads that are woken at once, and all have work", "manual 0",
+	  "ran 10, queued 20, peer 900, queued 16 own web, queued 4 other hog, peer 900 own web", WOKEN("'target', 9") AT_ONCE,
+	  "peer", 100, "web", "", "" },
+	{ "times that are damaged", "manual 0",
+	  "ran 1, queued 20, peer 900, queued 16 own web, queued 4 other hog, peer 900 own web",
+	  WOKEN("'target', 9") "'{' FROM n GROUP BY i; ", "peer", 100, "web", "", "" },
+	{ "a pool on CPU", "manual 0",
+	  "ran 100, peer 900, peer 900 own web", ANSWERED("running", "NULL"), "pool", 100, "web", "", "" },
+	{ "a pool that waits for a lock", "manual 0",
+	  "ran 10, peer 900, peer 900 own web", LOCK_WAITS(9, 9) ANSWERED("S", "'0123456789abcdef'"), "pool", 100, "web", "", "" },
+	{ "a pool that waits at a futex that is no lock", "manual 0",
+	  "ran 10, peer 900, peer 900 own web", ANSWERED("S", "'0123456789abcdef'"), "peer", 100, "web", "", "" },
+	{ "a pool that sleeps, and nobody knows how it waits for work", "manual 0",
+	  "ran 10, peer 900, peer 900 own web", ANSWERED("S", "NULL"), "peer", 100, "web", "", "" },
+	{ "a pool that sleeps, and waits for work elsewhere", "manual 0",
+	  "ran 10, peer 900, peer 900 own web", ANSWERED("S", "NULL") GAVE_WORK("'77'"), "pool", 100, "web", "", "" },
+	{ "a pool that waits for work at no futex", "manual 0",
+	  "ran 10, peer 900, peer 900 own web", ANSWERED("S", "NULL") GAVE_WORK("NULL"), "peer", 100, "web", "", "" },
 	{ "without accounts", "cpu 60", "", "", "undetermined", 0, "", "", "accounts" },
 	{ "a baseline", "baseline 0", "", "", "undetermined", 0, "", "", "accounts" },
 	/* clang-format on */
@@ -523,9 +605,17 @@ static void make_any(struct any *any, unsigned int *seed)
 	};
 	facts->parties_count = facts->victims_count ? (uint32_t)rand_r(seed) % MANY : 0;
 	for (uint32_t i = 0; i < MANY; i++) {
-		any->victims[i] = (struct verdict_victim){ .text = "web in x",
-							   .who = any_who(any_name(seed), seed),
-							   .threads = 1 };
+		any->victims[i] = (struct verdict_victim){
+			.text = "web in x",
+			.who = any_who(any_name(seed), seed),
+			.threads = 1,
+			.lock = { any_name(seed), any_ns(seed), any_ns(seed), any_ns(seed) },
+			.herd = { any_name(seed), any_who(any_name(seed), seed), any_ns(seed), any_ns(seed),
+				  any_ns(seed) },
+			.pool = { any_name(seed), any_name(seed), any_ns(seed), any_ns(seed), any_ns(seed),
+				  any_ns(seed), any_ns(seed), any_ns(seed), any_ns(seed), any_ns(seed),
+				  any_ns(seed) }
+		};
 		for (size_t j = 0; j < ACCOUNTS; j++)
 			any->victims[i].ns[j] = any_ns(seed);
 		any->parties[i] = (struct verdict_party){
@@ -534,6 +624,7 @@ static void make_any(struct any *any, unsigned int *seed)
 			.role = (enum blame_role)(rand_r(seed) % BLAME_ROLES),
 			.who = any_who(any_name(seed), seed),
 			.ns = any_ns(seed) + 1,
+			.then_queued_ns = any_ns(seed),
 			.where = any_name(seed),
 		};
 		any->limits[i] = (struct verdict_limit){ .cgroup = "/a",

@@ -245,11 +245,11 @@ START_TEST(another_verdict_than_the_stored_one_is_told)
 	ck_assert_ptr_null(strstr(same.out, "\n  judged"));
 	why_sql("bourdon.db", "UPDATE capture SET verdict = 'crowd', verdict_version = 0");
 	other = why("80", "");
-	expect_fact(other.out, "judged", "by version 1 of the rules; 'crowd' was stored, by version 0");
+	expect_fact(other.out, "judged", "by version 2 of the rules; 'crowd' was stored, by version 0");
 	json = why("80", "--section answer --json");
 	ck_assert_ptr_nonnull(strstr(
 		json.out,
-		"\"verdict\": \"own threads\", \"verdict_version\": 1, \"stored_verdict\": \"crowd\""));
+		"\"verdict\": \"own threads\", \"verdict_version\": 2, \"stored_verdict\": \"crowd\""));
 }
 END_TEST
 

@@ -148,6 +148,20 @@ static const char samples_sql[] =
 #define SHORT                                                                                                \
 	"INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"       \
 	"(7, 1, 5, 'system', 'vmstat', 'allocstall_normal', 0, 4), (7, 1, 5, 'system', 'vmstat', 'pgscan_direct', 0, 256);"
+/* Eight more threads of nginx, 101 to 108, which wait in parse_header, and 4 workers, 111 to 114. */
+#define THREADS                                                                                                               \
+	"WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 14) INSERT INTO thread SELECT 100 + i, 1, 1000 + i, " \
+	"iif(i < 9, 'client', 'worker') FROM n WHERE i NOT IN (9, 10);"                                                       \
+	"INSERT INTO sample_class(class, kind, stall, role) VALUES(7, 'off-cpu', 'none', 'target');"
+#define WOKEN_AT_ONCE                                                                                                      \
+	THREADS "INSERT INTO wake_row SELECT 7, thread_id, 1, 'none', NULL, 'target', 2, 1, 0, 99, 990000000 "             \
+		"FROM thread WHERE thread = 'client'; WITH m(j) AS (SELECT 1 UNION ALL SELECT j + 1 FROM m WHERE j < 99) " \
+		"INSERT INTO sample_row SELECT 7, 1, thread_id, 7, 0, 99, 990000000, "                                     \
+		"group_concat((10 * j - 10) || ',' || (10 * j) || ',0', ' ') FROM thread, m WHERE thread = 'client' GROUP BY thread_id;"
+#define NO_FREE_WORKER                                                                                                          \
+	THREADS "INSERT INTO wake_row SELECT 7, thread_id, 1, 'none', NULL, 'target', 111 + thread_id % 4, 3, 0, 9, 990000000 " \
+		"FROM thread WHERE thread = 'client'; INSERT INTO thread_state SELECT 7, 1, tid, thread, 'target', 'running', " \
+		"NULL, NULL, NULL, NULL, 0, 1, 30 FROM thread WHERE thread = 'worker';"
 #define LOOK "bourdon --db bourdon.db why 7 --section "
 
 const struct why_case why_cases[] = {
@@ -262,6 +276,20 @@ const struct why_case why_cases[] = {
 		  TIME("ran", 20000) BLAMED("queued", "own", NGINX, "NULL", "2", 18000, "NULL")
 			  BLAMED("queued", "other", BACKUP, "201", "1", 1000, "NULL"),
 	  "nginx in nginx.service", "nginx", "run fewer threads", LOOK "stacks,functions,states,locks" },
+	{ "a storm", "cpu", "some", NULL, "complete", "storm",
+	  USAGE TARGETS ";" TIME("queued", 4000) TIME("ran", 100)
+		  BLAMED("queued", "own", NGINX, "NULL", "2", 3000, "NULL")
+			  BLAMED("queued", "other", BACKUP, "201", "1", 900, "NULL") WOKEN_AT_ONCE,
+	  "nginx in nginx.service", "nginx[102] in nginx.service wakes 8 of 8 threads at once",
+	  "wake one thread for each task", LOOK "wakers,states,stacks,latency" },
+	{ "a convoy", "cpu", "some", NULL, "complete", "convoy",
+	  USAGE TARGETS ";" QUEUED TIME("lock", 20000) BLAMED(
+		  "lock", "own", NGINX, "NULL", "2", 19000,
+		  "'give_back'") "UPDATE blame SET then_account = 'queued';"
+				 "INSERT INTO histogram_label VALUES(1, 'lock', 'futex 0123456789abcdef take_lock nginx.service');"
+				 "INSERT INTO histogram_row VALUES(7, 1, 'during', 100, 90000, 20000000000);",
+	  "nginx in nginx.service", "hands a lock on 15000 times a second in take_lock",
+	  "take the lock more rarely", LOOK "locks,latency,stalls,states" },
 	{ "a lock", "cpu", "some", "/system.slice/nginx.service", "complete", "lock",
 	  USAGE TARGETS ";" QUEUED TIME("lock", 9000)
 		  BLAMED("queued", "other", BACKUP, "201", "1", 4000, "NULL")
@@ -359,6 +387,13 @@ const struct why_case why_cases[] = {
 			 "NULL") "UPDATE capture SET observed_us = 60000;",
 	  "nginx in nginx.service", "", "nothing; or raise cpu.some of rule web, which is 100 ms",
 	  LOOK "pressure,waiting,capture" },
+	{ "asked for, and no worker was free", NULL, NULL, NULL, "complete", "pool",
+	  USAGE TARGETS
+	  "; UPDATE capture SET rule = NULL, rule_id = NULL, asked_by = 'root', asked_by_uid = 0, "
+	  "asked_for = '--pid 101 --for 4s', trigger_mode = 'manual';" TIME("ran", 1000) TIME("peer", 30000)
+		  BLAMED("peer", "own", NGINX, "NULL", "2", 29000, "NULL") NO_FREE_WORKER,
+	  "nginx in nginx.service", "8 threads wait for 4 threads of worker, busy 100 %", "have more workers",
+	  LOOK "states,wakers,stalls,stacks" },
 	{ "asked for, and waited for a peer", NULL, NULL, NULL, "complete", "peer",
 	  USAGE TARGETS
 	  "; UPDATE capture SET rule = NULL, rule_id = NULL, asked_by = 'root', asked_by_uid = 0, "
