@@ -394,7 +394,6 @@ static const char party_sql[] =
 	"WHERE s.stack_id = " stack " AND m.kind IN ('file', 'jit') AND instr(m.path, '.so') = 0 "          \
 	"AND f.function_offset IS NOT NULL ORDER BY s.position " order " LIMIT 1)"
 #define OF_FUTEX "r.capture_id = ?1 AND r.span = 'during' AND l.metric = 'lock' AND l.label GLOB 'futex *'"
-
 /* A label is `futex KEY FUNCTION PLACE`, or without a function. */
 static const char lock_sql[] =
 	"SELECT victim, nullif(substr(label, 24, max(0, length(label) - 24 - length(place))), ''), waits, ns, sum(ns) OVER (PARTITION BY victim) "
@@ -529,26 +528,20 @@ static const char loss_sql[] =
 static const struct part {
 	const char *sql;
 	int (*add)(struct verdict_facts *facts, sqlite3_stmt *row);
-	bool reads_json; /* stacks and times, which may be damaged: then they tell nothing */
 } parts[] = {
-	{ capture_sql, add_capture, false },
-	{ account_sql, add_account, false },
-	{ victim_sql, add_victim_program, false },
-	{ party_sql, add_party, false },
-	{ lock_sql, add_lock, false },
-	{ herd_sql, add_herd, true },
-	{ pool_sql, add_pool, true },
-	{ quota_sql, add_limit, false },
-	{ limit_sql, add_limit, false },
-	{ scanned_sql, add_limit, false },
-	{ kill_sql, add_kill, false },
-	{ growth_sql, add_growth, false },
-	{ disk_sql, add_disk, false },
-	{ usage_sql, add_usage, false },
-	{ machine_sql, add_machine, false },
-	{ memory_sql, add_memory, false },
-	{ loss_sql, add_loss, false },
+	{ capture_sql, add_capture }, { account_sql, add_account }, { victim_sql, add_victim_program },
+	{ party_sql, add_party },     { lock_sql, add_lock },       { herd_sql, add_herd },
+	{ pool_sql, add_pool },       { quota_sql, add_limit },     { limit_sql, add_limit },
+	{ scanned_sql, add_limit },   { kill_sql, add_kill },       { growth_sql, add_growth },
+	{ disk_sql, add_disk },       { usage_sql, add_usage },     { machine_sql, add_machine },
+	{ memory_sql, add_memory },   { loss_sql, add_loss },
 };
+
+/* Stacks and times are JSON, which may be damaged: then they tell nothing. */
+static bool reads_json(const struct part *part)
+{
+	return part->add == add_herd || part->add == add_pool;
+}
 
 /* Returns the number of rows, -ENOMEM or -EIO. */
 static int load_part(sqlite3 *sqlite, int64_t capture_id, const struct part *part,
@@ -578,7 +571,7 @@ int verdict_facts_load(sqlite3 *sqlite, int64_t capture_id, struct verdict_facts
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		int rows = load_part(sqlite, capture_id, &parts[i], &facts);
 
-		if (rows < 0 && !(rows == -EIO && parts[i].reads_json))
+		if (rows < 0 && !(rows == -EIO && reads_json(&parts[i])))
 			return rows;
 		if (!i && !rows)
 			return -ENOENT;
