@@ -54,7 +54,7 @@ static __always_inline void leave_reclaim(bool from_compaction)
 	account_reclaim_ends(&thread->accounted, bpf_ktime_get_ns());
 	clocks_stall(thread, bpf_ktime_get_ns());
 	if (from_compaction && latency_group_wanted(LATENCY_MEMORY))
-		histogram_put(METRIC_MEMORY, MEMORY_COMPACTION, 0, bpf_get_current_cgroup_id(),
+		histogram_put(METRIC_MEMORY, MEMORY_COMPACTION, 0, latency_owner(task),
 			      bpf_ktime_get_ns() - thread->reclaim_ns);
 	sums = totals_find(task->tgid, BPF_CORE_READ(task, group_leader, start_boottime));
 	if (!sums)
