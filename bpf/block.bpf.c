@@ -29,7 +29,7 @@ struct block_request {
 	__u32 place; /* of in_flight_enter(), while the driver has it */
 	__u8 operation;
 	__u8 was_requeued; /* the kernel may put it into a queue again */
-	__u16 reserved;
+	__u16 waits;       /* of in_flight_wait() */
 };
 
 struct {
@@ -119,12 +119,20 @@ static __always_inline __u32 device_of(struct request *request)
 
 /* ---- requests ---- */
 
-static __always_inline void leave_device(struct block_request *request)
+static __always_inline void leave_device(struct block_request *request, __u64 now_ns)
 {
 	request->issued_ns = 0;
 	if (request->place)
-		in_flight_leave(request->place);
+		in_flight_leave(request->place, now_ns);
 	request->place = 0;
+}
+
+/* The last moment still counts for all that the device has. */
+static __always_inline void end_wait(struct block_request *request, __u64 now_ns)
+{
+	if (request->waits)
+		in_flight_waited(request->waits, now_ns);
+	request->waits = 0;
 }
 
 /* What began before is counted no longer (bpf/in_flight.h), and may not be what ends. */
@@ -144,7 +152,8 @@ static __always_inline struct block_request *begin(struct block_request *known, 
 		begun = pair_make(&block_requests, key, now_ns, METRIC_BLOCK);
 	} else if (!is_of_before(known)) {
 		histogram_count_unpaired(METRIC_BLOCK);
-		leave_device(known);
+		end_wait(known, now_ns);
+		leave_device(known, now_ns);
 	}
 	if (!begun)
 		return NULL;
@@ -158,6 +167,9 @@ static __always_inline struct block_request *begin(struct block_request *known, 
 	begun->place = 0;
 	begun->operation = request->cmd_flags & REQUEST_OPERATION;
 	begun->was_requeued = 0;
+	begun->waits = party.victim
+			       ? (__u16)in_flight_wait(begun->device, party.victim, measured_since_ns, now_ns)
+			       : 0;
 	return begun;
 }
 
@@ -195,9 +207,7 @@ int BPF_PROG(block_issued, struct request *request)
 	if (known->bytes < request->__data_len)
 		known->bytes = request->__data_len;
 	known->issued_ns = now_ns;
-	if (known->party.victim && now_ns > known->pair.since_ns)
-		in_flight_charge(known->device, known->party.victim, now_ns - known->pair.since_ns, now_ns);
-	known->place = in_flight_enter(&known->party, known->device, measured_since_ns);
+	known->place = in_flight_enter(&known->party, known->device, measured_since_ns, now_ns);
 	return 0;
 }
 
@@ -211,7 +221,7 @@ int BPF_PROG(block_requeued, struct request *request)
 	known = pair_find(&block_requests, key_of(request));
 	if (!known || is_of_before(known))
 		return 0;
-	leave_device(known);
+	leave_device(known, bpf_ktime_get_ns());
 	known->was_requeued = 1;
 	return 0;
 }
@@ -225,8 +235,11 @@ int BPF_PROG(block_merged, struct request *request)
 	if (!is_measured())
 		return 0;
 	known = pair_find(&block_requests, key_of(request));
-	if (known)
-		pair_free(known);
+	if (!known)
+		return 0;
+	if (!is_of_before(known))
+		end_wait(known, bpf_ktime_get_ns());
+	pair_free(known);
 	return 0;
 }
 
@@ -262,10 +275,9 @@ int BPF_PROG(block_completed, struct request *request, unsigned char error, unsi
 		pair_free(known);
 		return 0;
 	}
-	if (known->party.victim && known->issued_ns)
-		in_flight_charge(known->device, known->party.victim, now_ns - known->issued_ns, now_ns);
 	ended = *known;
-	leave_device(known);
+	end_wait(known, now_ns);
+	leave_device(known, now_ns);
 	pair_free(known);
 	if (!ended.issued_ns) {
 		histogram_count_unpaired(METRIC_BLOCK);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * in_flight.bpf.c owns the counts of in_flight.h. A device has places for a few parties; the requests of all others count together.
- * A party without requests leaves its place to another.
+ * A party without requests leaves its place to another, and a victim without requests its own to another victim.
+ *
+ * The time of a moment is divided once for all: `each` is the sum of what a single request had of it, and what a party had is
+ * summed when the number of its requests changes, or somebody wants to know. So an event costs the same however many parties
+ * there are. A victim is charged with what each party had since the last change of its own requests, times these.
  *
  * CPUs add and subtract at once, without a lock. Where one takes a place while another counts a request there, the request
  * counts for the new party until its end.
@@ -15,8 +19,11 @@
 #define PARTIES 16U /* a power of two; behind them is a place for all others */
 #define PARTIES_TRIED 4U
 #define PLACES_A_DEVICE 32U /* of which there are PARTIES + 1 */
+#define WAITERS 8U          /* victims that wait for a device at a time */
 
 #define PARTY_BUSY 1U /* its place is being taken */
+
+#define EACH_BITS 10U /* times are in parts of a ns, which are many requests' */
 
 struct party {
 	__u64 id; /* hash of the members below, neither 0, which means nobody, nor PARTY_BUSY */
@@ -24,13 +31,27 @@ struct party {
 	__u64 comm[2];
 	__u32 by; /* BLAME_* */
 	__s32 requests;
+	__u64 at;    /* `each` of the device up to which `had` is summed */
+	__u64 had;   /* by all who had the place */
+	__u64 first; /* what `had` was when the party took the place */
+};
+
+struct waiter {
+	__u32 victim; /* 0: none */
+	__s32 requests;
+	__u64 charged[PARTIES + 1]; /* `had` of each place up to which the victim is charged */
 };
 
 struct block_device {
 	__u64 since_ns; /* of in_flight_enter() */
 	__u32 device;   /* 0: none */
+	__s32 requests; /* of all parties */
+	__s32 waiting;  /* requests of victims */
 	__u32 reserved;
+	__u64 at_ns; /* up to which `each` is summed, while victims wait */
+	__u64 each;
 	struct party parties[PARTIES + 1];
+	struct waiter waiters[WAITERS];
 };
 
 struct {
@@ -74,6 +95,40 @@ static __noinline __u32 find_device(__u32 device, __u32 makes)
 	return search.found;
 }
 
+/* ---- time ---- */
+
+/* Before the number of the device's requests changes. */
+static __always_inline void advance(struct block_device *device, __u64 now_ns)
+{
+	__u64 before = *(volatile __u64 *)&device->at_ns;
+	__s32 requests = *(volatile __s32 *)&device->requests;
+
+	if (*(volatile __s32 *)&device->waiting <= 0 || (__s64)(now_ns - before) <= 0 ||
+	    __sync_val_compare_and_swap(&device->at_ns, before, now_ns) != before)
+		return;
+	if (requests > 0)
+		__sync_fetch_and_add(&device->each, ((now_ns - before) << EACH_BITS) / (__u32)requests);
+}
+
+/* Before the number of the party's requests changes: sums up to now what it had. */
+static __always_inline void sum_party(struct block_device *device, struct party *party)
+{
+	__u64 each = *(volatile __u64 *)&device->each, before = *(volatile __u64 *)&party->at;
+	__s32 requests = *(volatile __s32 *)&party->requests;
+
+	if (each == before || __sync_val_compare_and_swap(&party->at, before, each) != before)
+		return;
+	if (requests > 0 && (__s64)(each - before) > 0)
+		__sync_fetch_and_add(&party->had, (each - before) * (__u32)requests);
+}
+
+/* A count that began at 0 while a request entered does not have it. */
+static __always_inline void take_one(__s32 *count)
+{
+	if (__sync_fetch_and_add(count, -1) <= 0)
+		__sync_fetch_and_add(count, 1);
+}
+
 /* ---- parties ---- */
 
 static __always_inline __u64 id_of(const struct blame_key *party)
@@ -87,138 +142,229 @@ static __always_inline __u64 id_of(const struct blame_key *party)
 }
 
 struct party_search {
-	const struct blame_key *party;
 	struct block_device *device;
 	__u64 id;
 	__u32 found; /* its index */
+	__u32 free;  /* the first one without requests */
 };
 
 static long try_party(__u32 number, struct party_search *search)
 {
 	__u32 index = ((__u32)search->id / PARTIES + number) % PARTIES;
 	struct party *there = &search->device->parties[index];
-	const __u64 *comm = (const void *)search->party->comm;
-	__u64 before = *(volatile __u64 *)&there->id;
+	__u64 id = *(volatile __u64 *)&there->id;
 
-	if (before != search->id) {
-		if (before == PARTY_BUSY || *(volatile __s32 *)&there->requests > 0 ||
-		    __sync_val_compare_and_swap(&there->id, before, PARTY_BUSY) != before)
-			return 0;
-		there->requests = 0;
-		there->by = search->party->by;
-		there->cgroup_id = search->party->cgroup_id;
-		there->comm[0] = comm[0];
-		there->comm[1] = comm[1];
-		publish(&there->id, search->id);
-	}
-	search->found = index;
-	return 1;
+	if (id == search->id)
+		search->found = index;
+	else if (search->free == PARTIES && id != PARTY_BUSY && *(volatile __s32 *)&there->requests <= 0)
+		search->free = index;
+	return id == search->id;
 }
 
-static long forget_requests(__u32 index, struct party_search *search)
+/* Of a party that has no place yet. */
+static __always_inline void take_party(struct party_search *search, const struct blame_key *party)
+{
+	const __u64 *comm = (const void *)party->comm;
+	struct party *free;
+	__u64 before;
+
+	if (search->free >= PARTIES)
+		return;
+	free = &search->device->parties[search->free];
+	before = *(volatile __u64 *)&free->id;
+	if (before == PARTY_BUSY || __sync_val_compare_and_swap(&free->id, before, PARTY_BUSY) != before)
+		return;
+	sum_party(search->device, free);
+	free->first = free->had;
+	free->requests = 0;
+	free->by = party->by;
+	free->cgroup_id = party->cgroup_id;
+	free->comm[0] = comm[0];
+	free->comm[1] = comm[1];
+	publish(&free->id, search->id);
+	search->found = search->free;
+}
+
+static long forget_party(__u32 index, struct block_device **device)
 {
 	if (index <= PARTIES)
-		search->device->parties[index].requests = 0;
+		(*device)->parties[index].requests = 0;
 	return 0;
 }
 
-__noinline __u32 in_flight_enter(const struct blame_key *party, __u32 device, __u64 since_ns)
+static long forget_waiter(__u32 index, struct block_device **device)
 {
-	struct party_search search = { .found = PARTIES };
-	__u32 index = find_device(device, 1) - 1;
-	struct blame_key own;
+	if (index < WAITERS)
+		(*device)->waiters[index].requests = 0;
+	return 0;
+}
 
-	if (!party)
-		return 0;
-	own = *party;
-	search.party = &own;
-	search.id = id_of(party);
-	search.device = bpf_map_lookup_elem(&block_devices, &index);
-	if (!search.device)
-		return 0;
-	if (search.device->since_ns != since_ns) {
-		search.device->since_ns = since_ns;
-		bpf_loop(PARTIES + 1, forget_requests, &search, 0);
+/* NULL: there are too many. */
+static __always_inline struct block_device *device_counted(__u32 index, __u64 since_ns)
+{
+	struct block_device *device = bpf_map_lookup_elem(&block_devices, &index);
+
+	if (device && device->since_ns != since_ns) {
+		device->since_ns = since_ns;
+		device->requests = device->waiting = 0;
+		bpf_loop(PARTIES + 1, forget_party, &device, 0);
+		bpf_loop(WAITERS, forget_waiter, &device, 0);
 	}
+	return device;
+}
+
+__noinline __u32 in_flight_enter(const struct blame_key *party, __u32 device, __u64 since_ns, __u64 now_ns)
+{
+	struct party_search search = { .found = PARTIES, .free = PARTIES };
+	__u32 index = find_device(device, 1) - 1;
+	struct party *found;
+
+	search.device = device_counted(index, since_ns);
+	if (!party || !search.device)
+		return 0;
+	search.id = id_of(party);
 	bpf_loop(PARTIES_TRIED, try_party, &search, 0);
+	if (search.found == PARTIES)
+		take_party(&search, party);
 	if (search.found > PARTIES)
 		return 0;
-	__sync_fetch_and_add(&search.device->parties[search.found].requests, 1);
+	found = &search.device->parties[search.found];
+	advance(search.device, now_ns);
+	sum_party(search.device, found);
+	__sync_fetch_and_add(&found->requests, 1);
+	__sync_fetch_and_add(&search.device->requests, 1);
 	return 1 + index * PLACES_A_DEVICE + search.found;
 }
 
-__noinline int in_flight_leave(__u32 place)
+__noinline int in_flight_leave(__u32 place, __u64 now_ns)
 {
 	__u32 index = (place - 1) / PLACES_A_DEVICE, of_party = (place - 1) % PLACES_A_DEVICE;
 	struct block_device *device = place ? bpf_map_lookup_elem(&block_devices, &index) : NULL;
 
-	/* a count that began at 0 while the request entered does not have it */
-	if (device && of_party <= PARTIES &&
-	    __sync_fetch_and_add(&device->parties[of_party].requests, -1) <= 0)
-		__sync_fetch_and_add(&device->parties[of_party].requests, 1);
+	if (!device || of_party > PARTIES)
+		return 0;
+	advance(device, now_ns);
+	sum_party(device, &device->parties[of_party]);
+	take_one(&device->parties[of_party].requests);
+	take_one(&device->requests);
 	return 0;
 }
 
 /* ---- blame ---- */
 
 struct charge {
-	const struct block_device *device;
+	struct block_device *device;
+	struct waiter *waiter;
 	struct blame_key key;
-	__u64 ns;
-	__u64 number; /* of the slot */
-	__u64 all;    /* requests that the device has */
+	__u64 number;   /* of the slot */
+	__u64 requests; /* of the waiter */
 };
 
-static __always_inline __u32 requests_of(const struct party *party)
+static __always_inline void add_blame(struct charge *charge, const struct party *party, __u32 by, __u64 had)
 {
-	__s32 requests = *(volatile const __s32 *)&party->requests;
+	__u64 *comm = (void *)charge->key.comm, ns = had * charge->requests >> EACH_BITS;
 
-	return requests > 0 ? (__u32)requests : 0;
+	if (!ns)
+		return;
+	charge->key.by = (__u8)by;
+	charge->key.cgroup_id = by == BLAME_UNSEEN ? 0 : party->cgroup_id;
+	comm[0] = by == BLAME_UNSEEN ? 0 : party->comm[0];
+	comm[1] = by == BLAME_UNSEEN ? 0 : party->comm[1];
+	account_add_blame(&charge->key, charge->number, ns);
 }
 
-static long add_requests(__u32 index, struct charge *charge)
+/* What those had who had the place before is of nobody known. */
+static long charge_party(__u32 index, struct charge *charge)
 {
-	if (index <= PARTIES)
-		charge->all += requests_of(&charge->device->parties[index]);
-	return 0;
-}
-
-static long add_part(__u32 index, struct charge *charge)
-{
-	const struct party *party;
-	__u64 *comm = (void *)charge->key.comm;
-	__u64 part, id;
+	__u64 had, first, since;
+	struct party *party;
 
 	if (index > PARTIES)
 		return 1;
 	party = &charge->device->parties[index];
-	part = charge->ns * requests_of(party) / charge->all;
-	if (!part)
+	sum_party(charge->device, party);
+	had = *(volatile __u64 *)&party->had;
+	first = *(volatile __u64 *)&party->first;
+	if (had == *(volatile __u64 *)&charge->waiter->charged[index])
 		return 0;
-	id = *(volatile const __u64 *)&party->id;
-	charge->key.by = index < PARTIES ? (__u8)party->by : BLAME_UNSEEN;
-	charge->key.cgroup_id = party->cgroup_id;
-	comm[0] = party->comm[0];
-	comm[1] = party->comm[1];
-	if (id != PARTY_BUSY && id == *(volatile const __u64 *)&party->id)
-		account_add_blame(&charge->key, charge->number, part);
+	since = __sync_lock_test_and_set(&charge->waiter->charged[index], had);
+	if ((__s64)(had - since) <= 0 || !charge->requests)
+		return 0;
+	if ((__s64)(first - since) > 0)
+		add_blame(charge, party, BLAME_UNSEEN, first - since);
+	else
+		first = since;
+	add_blame(charge, party, index < PARTIES ? party->by : BLAME_UNSEEN, had - first);
 	return 0;
 }
 
-__noinline int in_flight_charge(__u32 device, __u32 victim, __u64 ns, __u64 now_ns)
+/* Before the number of the victim's requests changes. */
+static __noinline int charge_waiter(struct block_device *device, struct waiter *waiter, __u64 now_ns)
 {
-	struct charge charge = {
-		.key = { .victim = victim, .wait = ACCOUNT_IO, .then = ACCOUNTS },
-		.ns = ns,
-		.number = now_ns >> slot_bits(),
-	};
-	__u32 index = find_device(device, 0) - 1;
+	struct charge charge = { .key = { .wait = ACCOUNT_IO, .then = ACCOUNTS } };
 
-	charge.device = bpf_map_lookup_elem(&block_devices, &index);
-	if (!charge.device || ns > HISTOGRAM_VALUE_MAX)
+	charge.device = device;
+	charge.waiter = waiter;
+	charge.key.victim = waiter->victim;
+	charge.number = now_ns >> slot_bits();
+	charge.requests = waiter->requests > 0 ? (__u32)waiter->requests : 0;
+	advance(device, now_ns);
+	bpf_loop(PARTIES + 1, charge_party, &charge, 0);
+	return 0;
+}
+
+struct waiter_search {
+	struct block_device *device;
+	__u32 victim;
+	__u32 found; /* its index */
+	__u32 free;  /* one without requests */
+};
+
+static long try_waiter(__u32 number, struct waiter_search *search)
+{
+	__u32 index = (search->victim + number) % WAITERS;
+	const struct waiter *there = &search->device->waiters[index];
+
+	if (*(volatile const __u32 *)&there->victim == search->victim)
+		search->found = index;
+	else if (*(volatile const __s32 *)&there->requests <= 0)
+		search->free = index;
+	return search->found < WAITERS;
+}
+
+__noinline __u32 in_flight_wait(__u32 device, __u32 victim, __u64 since_ns, __u64 now_ns)
+{
+	struct waiter_search search = { .victim = victim, .found = WAITERS, .free = WAITERS };
+	__u32 index = find_device(device, 1) - 1;
+	struct waiter *waiter;
+
+	search.device = device_counted(index, since_ns);
+	if (!search.device)
 		return 0;
-	bpf_loop(PARTIES + 1, add_requests, &charge, 0);
-	if (charge.all)
-		bpf_loop(PARTIES + 1, add_part, &charge, 0);
+	bpf_loop(WAITERS, try_waiter, &search, 0);
+	if (search.found >= WAITERS)
+		search.found = search.free;
+	if (search.found >= WAITERS)
+		return 0;
+	waiter = &search.device->waiters[search.found];
+	if (*(volatile __s32 *)&search.device->waiting <= 0)
+		search.device->at_ns = now_ns;
+	charge_waiter(search.device, waiter, now_ns);
+	waiter->victim = victim;
+	__sync_fetch_and_add(&waiter->requests, 1);
+	__sync_fetch_and_add(&search.device->waiting, 1);
+	return 1 + index * WAITERS + search.found;
+}
+
+__noinline int in_flight_waited(__u32 place, __u64 now_ns)
+{
+	__u32 index = (place - 1) / WAITERS, of_victim = (place - 1) % WAITERS;
+	struct block_device *device = place ? bpf_map_lookup_elem(&block_devices, &index) : NULL;
+
+	if (!device)
+		return 0;
+	charge_waiter(device, &device->waiters[of_victim], now_ns);
+	take_one(&device->waiters[of_victim].requests);
+	take_one(&device->waiting);
 	return 0;
 }
