@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * empty_hooks keeps empty programs attached until it is killed, so that bench/parts/offcpu.sh and growth.sh can measure what the
+ * empty_hooks keeps empty programs attached until it is killed, so that the scripts of bench/parts/ can measure what the
  * kernel's calls of them cost.
  */
 #include "common/system/log.h"
@@ -46,7 +46,7 @@ int main(int count, char **words)
 	const struct command_spec command = {
 		"empty_hooks",
 		"HOOK...",
-		"Keeps an empty program at each HOOK: switch, waking, wakeup, rss.",
+		"Keeps an empty program at each HOOK: switch, waking, wakeup, rss, request.",
 		"empty_hooks switch wakeup",
 		NULL,
 		0
@@ -58,7 +58,7 @@ int main(int count, char **words)
 	if (parsed != OPTIONS_RUN)
 		return parsed;
 	if (!hooks) {
-		log_error("expected switch, waking, wakeup or rss: see --help");
+		log_error("expected switch, waking, wakeup, rss or request: see --help");
 		return EXIT_USAGE;
 	}
 	if (attach_all(words + 1, hooks))

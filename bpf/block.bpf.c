@@ -243,12 +243,18 @@ int BPF_PROG(block_merged, struct request *request)
 	return 0;
 }
 
-static __always_inline void put(const struct block_request *ended, __u32 metric, __u32 detail, __u64 value)
+static __always_inline void put(const struct block_request *ended, __u32 detail, __u64 now_ns)
 {
 	bool is_named = policy.latency_labels || ended->party.victim;
+	struct histogram_key key = { .object = is_named ? ended->device : 0,
+				     .owner = is_named ? ended->party.cgroup_id : 0,
+				     .detail = (__u8)detail };
+	struct request_values values = { .since_ns = ended->pair.since_ns,
+					 .issued_ns = ended->issued_ns,
+					 .ended_ns = now_ns,
+					 .bytes = ended->bytes };
 
-	histogram_put(metric, detail, is_named ? ended->device : 0, is_named ? ended->party.cgroup_id : 0,
-		      value);
+	histogram_add_request(&key, &values);
 }
 
 /*
@@ -259,7 +265,6 @@ SEC("tp_btf/block_rq_complete")
 int BPF_PROG(block_completed, struct request *request, unsigned char error, unsigned int bytes)
 {
 	struct block_request ended, *known;
-	__u32 detail;
 	__u64 now_ns;
 
 	if (!is_measured() || bytes < request->__data_len)
@@ -283,10 +288,6 @@ int BPF_PROG(block_completed, struct request *request, unsigned char error, unsi
 		histogram_count_unpaired(METRIC_BLOCK);
 		return 0;
 	}
-	detail = (ended.operation & BLOCK_OPERATION) | (error ? BLOCK_FAILED : 0);
-	put(&ended, METRIC_BLOCK, detail, now_ns - ended.pair.since_ns);
-	put(&ended, METRIC_BLOCK_QUEUE, detail, ended.issued_ns - ended.pair.since_ns);
-	put(&ended, METRIC_BLOCK_SERVICE, detail, now_ns - ended.issued_ns);
-	put(&ended, METRIC_BLOCK_SIZE, detail, ended.bytes);
+	put(&ended, (ended.operation & BLOCK_OPERATION) | (error ? BLOCK_FAILED : 0), now_ns);
 	return 0;
 }

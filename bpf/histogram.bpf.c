@@ -39,13 +39,19 @@ static __always_inline struct histogram_tally *tally_of(__u32 metric, __u64 epoc
 	return tally;
 }
 
-static __always_inline __u64 hash_of(const struct histogram_key *key, __u64 epoch)
+/* Of what the values of one event share. */
+static __always_inline __u64 hash_of_event(const struct histogram_key *key, __u64 epoch)
+{
+	__u64 hash = table_hash(epoch << 32 ^ key->object);
+
+	return table_hash(hash ^ hash >> 29 ^ key->owner);
+}
+
+static __always_inline __u64 hash_of(const struct histogram_key *key, __u64 hash_of_event)
 {
 	__u64 word = (__u64)key->bucket << 16 | (__u64)key->metric << 8 | key->detail;
-	__u64 hash = table_hash(word ^ epoch << 32);
+	__u64 hash = table_hash(hash_of_event ^ hash_of_event >> 29 ^ word);
 
-	hash = table_hash(hash ^ hash >> 29 ^ key->object);
-	hash = table_hash(hash ^ hash >> 29 ^ key->owner);
 	return hash ^ hash >> 32;
 }
 
@@ -85,22 +91,35 @@ static __always_inline __u32 way_of(const struct histogram_set *set, __u64 id)
 	return (__u32)(found + oldest * is_zero(found)) % HISTOGRAM_WAYS;
 }
 
-/* NULL: there is no room. */
-static __always_inline struct histogram_slot *slot_for(const struct histogram_key *key, __u64 epoch)
+/* One that may be used again. One that is being made may not. */
+static __always_inline bool is_free(__u64 id, __u64 epoch)
 {
-	__u64 hash = hash_of(key, epoch), id = epoch << 32 | (__u32)(hash >> 20);
+	return id != HISTOGRAM_BUSY && (id >> 32) + HISTOGRAM_EPOCHS_KEPT <= epoch;
+}
+
+/* NULL: there is no room. Each value has a way at which it is looked for first, because a whole set is six lines of memory. */
+static __always_inline struct histogram_slot *slot_for(const struct histogram_key *key, __u64 epoch,
+						       __u64 hash)
+{
+	__u64 id = epoch << 32 | (__u32)(hash >> 20), there;
 	__u32 index = latency_metric_group(key->metric) * HISTOGRAM_SETS_A_GROUP +
 		      (__u32)hash % HISTOGRAM_SETS_A_GROUP;
 	struct histogram_set *set = bpf_map_lookup_elem(&histograms, &index);
+	struct histogram_slot *slot;
 
-	for (__u32 tries = 0; tries < TRIES && set; tries++) {
-		struct histogram_slot *slot = &set->slots[way_of(set, id)];
-		__u64 there = *(volatile __u64 *)&slot->id;
-
+	if (!set)
+		return NULL;
+	slot = &set->slots[(__u32)hash / HISTOGRAM_SETS_A_GROUP % HISTOGRAM_WAYS];
+	there = *(volatile __u64 *)&slot->id;
+	if (there == id ? is_of(slot, key) : is_free(there, epoch) && take_slot(slot, there, id, key))
+		return slot;
+	for (__u32 tries = 0; tries < TRIES; tries++) {
+		slot = &set->slots[way_of(set, id)];
+		there = *(volatile __u64 *)&slot->id;
 		if (there == id)
 			return is_of(slot, key) ? slot : NULL;
 		/* one that is being made may be this one in a moment */
-		if (there != HISTOGRAM_BUSY && (there >> 32) + HISTOGRAM_EPOCHS_KEPT > epoch)
+		if (there != HISTOGRAM_BUSY && !is_free(there, epoch))
 			return NULL;
 		if (there != HISTOGRAM_BUSY && take_slot(slot, there, id, key))
 			return slot;
@@ -108,14 +127,21 @@ static __always_inline struct histogram_slot *slot_for(const struct histogram_ke
 	return NULL;
 }
 
-__noinline int histogram_add(struct histogram_key *key, __u64 value)
+/* 0: nobody reads the table. */
+static __always_inline __u64 epoch_now(__u64 now_ns)
 {
 	const struct control *shared = control_get();
-	__u64 now_ns = bpf_ktime_get_ns(), epoch = now_ns / HISTOGRAM_EPOCH_NS;
+
+	return !shared || is_quiet(shared, now_ns) ? 0 : now_ns / HISTOGRAM_EPOCH_NS;
+}
+
+/* Not inlined: the values of one event are added by one function, which the verifier follows once. */
+__noinline int histogram_add_hashed(struct histogram_key *key, __u64 value, __u64 epoch, __u64 hash_of_event)
+{
 	struct histogram_tally *tally;
 	struct histogram_slot *slot;
 
-	if (!key || key->metric >= METRICS || !shared || is_quiet(shared, now_ns))
+	if (!key || key->metric >= METRICS)
 		return 0;
 	tally = tally_of(key->metric, epoch);
 	if (!tally)
@@ -126,13 +152,43 @@ __noinline int histogram_add(struct histogram_key *key, __u64 value)
 	}
 	__sync_fetch_and_add(&tally->events, 1);
 	key->bucket = (__u16)bucket_of(value);
-	slot = slot_for(key, epoch);
+	slot = slot_for(key, epoch, hash_of(key, hash_of_event));
 	if (!slot) {
 		__sync_fetch_and_add(&tally->overflow, 1);
 		return 0;
 	}
 	__sync_fetch_and_add(&slot->count, 1);
 	__sync_fetch_and_add(&slot->sum, value);
+	return 0;
+}
+
+__noinline int histogram_add(struct histogram_key *key, __u64 value)
+{
+	__u64 epoch = epoch_now(bpf_ktime_get_ns());
+
+	if (key && epoch)
+		histogram_add_hashed(key, value, epoch, hash_of_event(key, epoch));
+	return 0;
+}
+
+__noinline int histogram_add_request(struct histogram_key *key, const struct request_values *values)
+{
+	__u64 epoch, hash;
+
+	if (!key || !values)
+		return 0;
+	epoch = epoch_now(values->ended_ns);
+	if (!epoch)
+		return 0;
+	hash = hash_of_event(key, epoch);
+	key->metric = METRIC_BLOCK;
+	histogram_add_hashed(key, values->ended_ns - values->since_ns, epoch, hash);
+	key->metric = METRIC_BLOCK_QUEUE;
+	histogram_add_hashed(key, values->issued_ns - values->since_ns, epoch, hash);
+	key->metric = METRIC_BLOCK_SERVICE;
+	histogram_add_hashed(key, values->ended_ns - values->issued_ns, epoch, hash);
+	key->metric = METRIC_BLOCK_SIZE;
+	histogram_add_hashed(key, values->bytes, epoch, hash);
 	return 0;
 }
 

@@ -20,6 +20,15 @@ extern const volatile __u32 latency_probes;
 /* Adds a value to the histogram `key`, whose bucket is set here. Any context, also with locks held, also in NMIs. */
 int histogram_add(struct histogram_key *key, __u64 value);
 
+/* Of a request to a device: CLOCK_MONOTONIC. It ends now. */
+struct request_values {
+	__u64 since_ns, issued_ns, ended_ns;
+	__u64 bytes;
+};
+
+/* The same for the metrics of a request, which is one event: what they share is done once. */
+int histogram_add_request(struct histogram_key *key, const struct request_values *values);
+
 /* Counts an end without its begin, or a begin without its end. */
 int histogram_count_unpaired(__u32 metric);
 
