@@ -97,7 +97,10 @@ static __always_inline bool is_free(__u64 id, __u64 epoch)
 	return id != HISTOGRAM_BUSY && (id >> 32) + HISTOGRAM_EPOCHS_KEPT <= epoch;
 }
 
-/* NULL: there is no room. Each value has a way at which it is looked for first, because a whole set is six lines of memory. */
+/*
+ * NULL: there is no room. Each value has a way at which it is looked for first, because a whole set is six lines of
+ * memory.
+ */
 static __always_inline struct histogram_slot *slot_for(const struct histogram_key *key, __u64 epoch,
 						       __u64 hash)
 {

@@ -3,9 +3,9 @@
  * in_flight.bpf.c owns the counts of in_flight.h. A device has places for a few parties; the requests of all others count together.
  * A party without requests leaves its place to another, and a victim without requests its own to another victim.
  *
- * The time of a moment is divided once for all: `each` is the sum of what a single request had of it, and what a party had is
- * summed when the number of its requests changes, or somebody wants to know. So an event costs the same however many parties
- * there are. A victim is charged with what each party had since the last change of its own requests, times these.
+ * The time of a moment is divided once for all: `each` is the sum of what a single request had of it, and what a party
+ * had is summed when the number of its requests changes, or a victim is charged. So an event costs the same however many
+ * parties there are. A victim is charged with what each party had since the last change of its own requests, times these.
  *
  * CPUs add and subtract at once, without a lock. Where one takes a place while another counts a request there, the request
  * counts for the new party until its end.

@@ -184,34 +184,57 @@ static __always_inline struct totals *first_waits_of(__u32 maker)
 	return bpf_map_lookup_elem(&totals, &maker);
 }
 
+/* A wait that is over, as the latencies have it. */
+struct measured_wait {
+	__u64 blocked_ns, queued_ns;
+	__u64 owner;
+	__u64 lock;
+	__u32 account; /* of the blocked part */
+	__u8 is_new;   /* the thread has not run before */
+	__u8 is_fault; /* it was blocked outside of a system call */
+	__u16 reserved;
+};
+
+/* The verifier follows its branches once, and not again with each way through offcpu_switch. */
+__noinline int offcpu_put_wait(const struct measured_wait *wait, __u32 wanted)
+{
+	if (!wait)
+		return 0;
+	if (wait->queued_ns && wanted & BIT_OF(LATENCY_RUNQUEUE))
+		histogram_put(METRIC_RUNQUEUE, 0, 0, wait->owner, wait->queued_ns);
+	if (wait->is_new && wanted & BIT_OF(LATENCY_FORK))
+		histogram_put(METRIC_FORK, 0, 0, wait->owner, wait->queued_ns);
+	if (!wait->blocked_ns)
+		return 0;
+	if (wanted & BIT_OF(LATENCY_OFFCPU))
+		histogram_put(METRIC_OFFCPU, wait->account, 0, wait->owner, wait->blocked_ns);
+	if (wait->account == ACCOUNT_LOCK && wanted & BIT_OF(LATENCY_LOCK))
+		histogram_put(METRIC_LOCK, LOCK_FUTEX, wait->lock, wait->owner, wait->blocked_ns);
+	if (wait->is_fault && wanted & BIT_OF(LATENCY_MEMORY))
+		histogram_put(METRIC_MEMORY, MEMORY_FAULT, 0, wait->owner, wait->blocked_ns);
+	return 0;
+}
+
 /*
- * What of its wait was blocked, and what was queued. `account` is of the blocked part. Threads of victims that found no room count
- * with those of no cgroup, so that nobody fills the table with names.
+ * Threads of victims that found no room count with those of no cgroup, so that nobody fills the table with names.
  */
 static __always_inline void measure_wait(const struct control *shared, const struct thread *thread,
 					 struct task_struct *task, __u32 account, __u64 blocked_ns,
 					 __u64 queued_ns)
 {
+	struct measured_wait wait = { .blocked_ns = blocked_ns, .queued_ns = queued_ns, .account = account };
 	__u32 wanted = latency_wanted(shared);
-	__u64 owner;
 
 	if (!(wanted & (BIT_OF(LATENCY_RUNQUEUE) | BIT_OF(LATENCY_OFFCPU) | BIT_OF(LATENCY_LOCK) |
 			BIT_OF(LATENCY_MEMORY) | BIT_OF(LATENCY_FORK))))
 		return;
-	owner = thread->accounted.victim ? task->cgroups->dfl_cgrp->kn->id : 0;
-	if (queued_ns && wanted & BIT_OF(LATENCY_RUNQUEUE))
-		histogram_put(METRIC_RUNQUEUE, 0, 0, owner, queued_ns);
-	if (thread->is_new && wanted & BIT_OF(LATENCY_FORK))
-		histogram_put(METRIC_FORK, 0, 0, owner, queued_ns);
-	if (!blocked_ns)
-		return;
-	if (wanted & BIT_OF(LATENCY_OFFCPU))
-		histogram_put(METRIC_OFFCPU, account, 0, owner, blocked_ns);
-	if (account == ACCOUNT_LOCK && wanted & BIT_OF(LATENCY_LOCK))
-		histogram_put(METRIC_LOCK, LOCK_FUTEX, thread->accounted.lock, owner, blocked_ns);
-	if ((account == ACCOUNT_IO || account == ACCOUNT_MEMORY) && wanted & BIT_OF(LATENCY_MEMORY) &&
-	    is_in_exception(task))
-		histogram_put(METRIC_MEMORY, MEMORY_FAULT, 0, owner, blocked_ns);
+	if (thread->accounted.victim)
+		wait.owner = task->cgroups->dfl_cgrp->kn->id;
+	wait.lock = thread->accounted.lock;
+	wait.is_new = thread->is_new;
+	if (wanted & BIT_OF(LATENCY_MEMORY) && (account == ACCOUNT_IO || account == ACCOUNT_MEMORY))
+		wait.is_fault = is_in_exception(task);
+	offcpu_put_wait(&wait, wanted);
 }
 
 static __always_inline void return_to_cpu(struct cpu_state *state, const struct control *shared,
