@@ -54,6 +54,15 @@ int sql_prepare(struct sql *sql, sqlite3_stmt **ret_statement, const char *state
 	return sql_failed(sql);
 }
 
+int sql_prepare_all(struct sql *sql, const struct sql_prepared *each, size_t count)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < count && !result; i++)
+		result = sql_prepare(sql, each[i].ret_statement, each[i].text);
+	return result;
+}
+
 /* Frees the text, which may be NULL: there was no memory. */
 static int prepare_text(struct sql *sql, sqlite3_stmt **ret_statement, char *text)
 {

@@ -12,6 +12,7 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct sql {
@@ -36,6 +37,14 @@ int sql_execute(struct sql *sql, const char *statements);
 
 /* For statements that run often. sql_close() finalizes them, unless the caller does before. */
 int sql_prepare(struct sql *sql, sqlite3_stmt **ret_statement, const char *statement);
+
+/* Some of such statements, and where each goes. */
+struct sql_prepared {
+	sqlite3_stmt **ret_statement;
+	const char *text;
+};
+
+int sql_prepare_all(struct sql *sql, const struct sql_prepared *each, size_t count);
 
 /* The same with a format of sqlite3_mprintf(). */
 int sql_prepare_format(struct sql *sql, sqlite3_stmt **ret_statement, const char *format, ...);

@@ -10,10 +10,7 @@
 
 int stack_tree_prepare(struct sql *sql, struct stack_tree *ret_tree)
 {
-	const struct {
-		sqlite3_stmt **statement;
-		const char *sql;
-	} statements[] = {
+	const struct sql_prepared statements[] = {
 		/* the conditions match the index stack_node_child */
 		{ &ret_tree->find_child,
 		  "SELECT node_id, frames FROM stack_node WHERE parent_id IS nullif(?1, 0) "
@@ -28,11 +25,8 @@ int stack_tree_prepare(struct sql *sql, struct stack_tree *ret_tree)
 		{ &ret_tree->set_end,
 		  "UPDATE stack_node SET class = ?2, depth = ?3, hash = ?4 WHERE node_id = ?1" },
 	};
-	int result = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(statements) && !result; i++)
-		result = sql_prepare(sql, statements[i].statement, statements[i].sql);
-	return result;
+	return sql_prepare_all(sql, statements, ARRAY_SIZE(statements));
 }
 
 void stack_tree_finalize(struct stack_tree *tree)

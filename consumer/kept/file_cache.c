@@ -148,10 +148,7 @@ static const char pragmas[] =
 
 static int prepare(struct file_cache *cache)
 {
-	const struct {
-		sqlite3_stmt **statement;
-		const char *text;
-	} all[] = {
+	const struct sql_prepared all[] = {
 		{ &cache->find, "SELECT content, hash, used_at FROM kept" OF_KEY },
 		{ &cache->has, "SELECT count(*) FROM kept" OF_KEY },
 		{ &cache->use, "UPDATE kept SET used_at = unixepoch()" OF_KEY },
@@ -166,11 +163,8 @@ static int prepare(struct file_cache *cache)
 		{ &cache->bytes, "SELECT coalesce(sum(content_bytes), 0) FROM kept WHERE kind = ?1" },
 		{ &cache->files, "SELECT count(*) FROM kept WHERE kind = ?1" },
 	};
-	int result = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(all) && !result; i++)
-		result = sql_prepare(&cache->sql, all[i].statement, all[i].text);
-	return result;
+	return sql_prepare_all(&cache->sql, all, ARRAY_SIZE(all));
 }
 
 static int count_kept(struct file_cache *cache, enum file_cache_kind kind)

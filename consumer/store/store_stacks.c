@@ -30,10 +30,7 @@ struct stacks_writing {
 
 int store_stacks_prepare(struct sql *sql, struct stacks_statements *ret_statements)
 {
-	const struct {
-		sqlite3_stmt **statement;
-		const char *sql;
-	} statements[] = {
+	const struct sql_prepared statements[] = {
 		/* negative: this capture has found a name or a line that the frame lacks */
 		{ &ret_statements->find_frame,
 		  "SELECT iif(function_offset IS NULL AND ?4 >= 0 OR file IS NULL AND ?5, -frame_id, frame_id) "
@@ -49,10 +46,8 @@ int store_stacks_prepare(struct sql *sql, struct stacks_statements *ret_statemen
 		  "function_offset = ifnull(function_offset, nullif(?3, -1)), "
 		  "line = iif(file IS NULL, nullif(?5, 0), line), file = ifnull(file, ?4) WHERE frame_id = ?1" },
 	};
-	int result = 0;
+	int result = sql_prepare_all(sql, statements, ARRAY_SIZE(statements));
 
-	for (size_t i = 0; i < ARRAY_SIZE(statements) && !result; i++)
-		result = sql_prepare(sql, statements[i].statement, statements[i].sql);
 	return result < 0 ? result : stack_tree_prepare(sql, &ret_statements->tree);
 }
 

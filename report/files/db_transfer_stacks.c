@@ -182,23 +182,20 @@ static int write_paths(struct stack_transfer *transfer)
 
 int stack_transfer_begin(struct stack_transfer *transfer, struct sql *sql)
 {
+	const struct sql_prepared statements[] = {
+		{ &transfer->node,
+		  "SELECT parent_id, frames, (SELECT id FROM stack_class_map WHERE was = n.class) "
+		  "FROM given.stack_node n WHERE node_id = ?" },
+		{ &transfer->frame, "SELECT id FROM frame_row_map WHERE was = ?" },
+		{ &transfer->note, "INSERT INTO stack_node_map(was, id) VALUES(?, ?)" },
+	};
 	int result;
 
 	*transfer = (struct stack_transfer){ .sql = sql };
 	result = stack_tree_prepare(sql, &transfer->tree);
 	if (!result)
 		result = frame_hashes_prepare(sql, &transfer->hashes);
-	if (!result)
-		result = sql_prepare(
-			sql, &transfer->node,
-			"SELECT parent_id, frames, (SELECT id FROM stack_class_map WHERE was = n.class) "
-			"FROM given.stack_node n WHERE node_id = ?");
-	if (!result)
-		result = sql_prepare(sql, &transfer->frame, "SELECT id FROM frame_row_map WHERE was = ?");
-	if (!result)
-		result =
-			sql_prepare(sql, &transfer->note, "INSERT INTO stack_node_map(was, id) VALUES(?, ?)");
-	return result;
+	return result ? result : sql_prepare_all(sql, statements, ARRAY_SIZE(statements));
 }
 
 /* Begins the error with the stack that it is about. */

@@ -55,10 +55,7 @@ struct extending {
 
 static int prepare_statements(struct extending *extending)
 {
-	const struct {
-		sqlite3_stmt **statement;
-		const char *sql;
-	} statements[] = {
+	const struct sql_prepared statements[] = {
 		{ &extending->scan,
 		  "SELECT node_id, frames FROM stack_node WHERE node_id > ? ORDER BY node_id" },
 		{ &extending->find,
@@ -77,9 +74,7 @@ static int prepare_statements(struct extending *extending)
 	};
 	int result = frame_hashes_prepare(&extending->sql, &extending->hashes);
 
-	for (size_t i = 0; i < ARRAY_SIZE(statements) && !result; i++)
-		result = sql_prepare(&extending->sql, statements[i].statement, statements[i].sql);
-	return result;
+	return result ? result : sql_prepare_all(&extending->sql, statements, ARRAY_SIZE(statements));
 }
 
 static void extending_free(struct extending *extending)
