@@ -10,6 +10,7 @@
 #include "consumer/status_latencies.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -118,22 +119,22 @@ static const char *state_of(const struct watch *watch, uint64_t now_ns)
 					       : "armed";
 }
 
+static void write_mistake(const char *text, FILE *out)
+{
+	status_line_begin(out, "mistake");
+	status_line_field(out, "text", "%s", text);
+	status_line_end(out);
+}
+
 static void write_mistakes(const struct reload *reload, FILE *out)
 {
 	const struct config_errors *errors = &reload->mistakes;
 	size_t shown = 0;
 
-	if (!errors->count && reload->mistake[0]) {
-		status_line_begin(out, "mistake");
-		status_line_field(out, "text", "%s", reload->mistake);
-		status_line_end(out);
-	}
-	for (; shown < errors->count && shown < MISTAKES_SHOWN; shown++) {
-		status_line_begin(out, "mistake");
-		status_line_field(out, "text", "%s",
-				  errors->messages[shown] ? errors->messages[shown] : "out of memory");
-		status_line_end(out);
-	}
+	if (!errors->count && reload->mistake[0])
+		write_mistake(reload->mistake, out);
+	for (; shown < errors->count && shown < MISTAKES_SHOWN; shown++)
+		write_mistake(errors->messages[shown] ? errors->messages[shown] : "out of memory", out);
 	if (shown == errors->count)
 		return;
 	status_line_begin(out, "mistake");
@@ -353,10 +354,17 @@ static void write_programs(const struct kernel_objects *kernel, FILE *out)
 		status_write_programs(costs, out);
 }
 
-static void write_problem(FILE *out, const char *remedy, const char *problem)
+static void __attribute__((format(printf, 3, 4)))
+write_problem(FILE *out, const char *remedy, const char *problem, ...)
 {
+	char text[600];
+	va_list values;
+
+	va_start(values, problem);
+	vsnprintf(text, sizeof(text), problem, values);
+	va_end(values);
 	status_line_begin(out, "problem");
-	status_line_field(out, "problem", "%s", problem);
+	status_line_field(out, "problem", "%s", text);
 	status_line_field(out, "remedy", "%s", remedy);
 	status_line_end(out);
 }
@@ -390,7 +398,7 @@ static void write_unwatched(const struct status *status, FILE *out)
 {
 	const struct watch_room *room = &status->watches->space;
 	const struct rule_set *rules = &status->reload->in_force->rules;
-	char text[600], obstacle[160];
+	char obstacle[160];
 	unsigned int shown = 0;
 
 	for (size_t i = 0; i < rules->count && room->refused && shown < RULES_SHOWN; i++) {
@@ -400,45 +408,42 @@ static void write_unwatched(const struct status *status, FILE *out)
 			continue;
 		shown++;
 		watch_room_explain(room, share->obstacle, obstacle, sizeof(obstacle));
-		snprintf(text, sizeof(text), "rule %s does not watch %u %s with targets: %s",
-			 rules->rules[i].name, share->refused, plural(share->refused, "cgroup", "cgroups"),
-			 obstacle);
-		write_problem(out, watch_room_remedy(share->obstacle), text);
+		write_problem(out, watch_room_remedy(share->obstacle),
+			      "rule %s does not watch %u %s with targets: %s", rules->rules[i].name,
+			      share->refused, plural(share->refused, "cgroup", "cgroups"), obstacle);
 	}
 }
 
 static void write_problems(const struct status *status, const uint64_t counters[COUNTERS], FILE *out)
 {
 	const struct confinement *confinement = status->confinement;
-	char text[600];
+	const struct settings *settings = &status->reload->in_force->settings;
+	const struct unwind_gauges *unwind = status->unwind;
 	unsigned int broken = 0;
+	char remedy[600];
 
-	if (status->reload->mistake[0]) {
-		snprintf(text, sizeof(text), "reload refused; keeping the previous configuration: %s",
-			 status->reload->mistake);
+	if (status->reload->mistake[0])
 		write_problem(
 			out,
 			"correct every line marked 'not in force' above; bourdond then reloads by itself",
-			text);
-	}
+			"reload refused; keeping the previous configuration: %s", status->reload->mistake);
 	if (!confinement->landlock_abi)
 		write_problem(
 			out, "add landlock to lsm= on the kernel's command line",
 			"the kernel has no Landlock: only file permissions limit which files bourdond can open");
 	if (confinement->locked_memory != LOCKED_ALL)
 		write_problem(
-			out, LOCKED_MEMORY_REMEDY,
+			out, LOCKED_MEMORY_REMEDY, "%s",
 			confinement->locked_memory == LOCKED_NONE
 				? "memory is not locked: a thrashing host may stall bourdond"
 				: "only memory mapped at the start is locked: RLIMIT_MEMLOCK is below 128 MiB");
 	if (confine_calls_are_only_named(confinement))
 		write_problem(out, "install a build without SECCOMP_LOG",
 			      "system calls that the policies do not list are logged and allowed");
-	if (strcmp(confinement->directories, status->reload->in_force->settings.directories) != 0)
+	if (strcmp(confinement->directories, settings->directories) != 0)
 		write_problem(out, "restart bourdond",
 			      "[files] directories was changed: the new value takes effect after a restart");
-	if (!settings_metrics_reach(confinement->metrics_file,
-				    status->reload->in_force->settings.metrics_file))
+	if (!settings_metrics_reach(confinement->metrics_file, settings->metrics_file))
 		write_problem(
 			out, "restart bourdond",
 			"[metrics] textfile was changed to another directory: the new value takes effect after a restart");
@@ -446,72 +451,55 @@ static void write_problems(const struct status *status, const uint64_t counters[
 		write_problem(
 			out, "start bourdon-grant.socket; without units see docs/WITHOUT_UNITS.md",
 			"bourdon-grant cannot be reached: the pressure of cgroups is read once a second");
-	if (status->unsampled_cpus[0]) {
-		snprintf(text, sizeof(text), "CPU %s is not sampled", status->unsampled_cpus);
-		write_problem(out, "run bourdon-load again", text);
-	}
+	if (status->unsampled_cpus[0])
+		write_problem(out, "run bourdon-load again", "CPU %s is not sampled", status->unsampled_cpus);
 	for (uint32_t i = 0; i < status->watches->count; i++)
 		broken += status->watches->watches[i]->fd < 0 && !status->watches->watches[i]->gone;
-	if (broken) {
-		snprintf(text, sizeof(text), "%u pressure %s could not be opened or read", broken,
-			 plural(broken, "file", "files"));
-		write_problem(out, "bourdond's log names them", text);
-	}
+	if (broken)
+		write_problem(out, "bourdond's log names them", "%u pressure %s could not be opened or read",
+			      broken, plural(broken, "file", "files"));
 	write_unwatched(status, out);
-	if (status->cgroups.too_long) {
-		snprintf(text, sizeof(text), "%u %s of more than %u bytes or %u levels: no rule watches them",
-			 status->cgroups.too_long,
-			 plural(status->cgroups.too_long, "cgroup has a path", "cgroups have paths"),
-			 CGROUP_PATH_BYTES, CGROUP_LEVELS);
-		write_problem(out, "give these cgroups shorter paths", text);
-	}
+	if (status->cgroups.too_long)
+		write_problem(out, "give these cgroups shorter paths",
+			      "%u %s of more than %u bytes or %u levels: no rule watches them",
+			      status->cgroups.too_long,
+			      plural(status->cgroups.too_long, "cgroup has a path", "cgroups have paths"),
+			      CGROUP_PATH_BYTES, CGROUP_LEVELS);
 	if (!status->reload->in_force->rules.count) {
-		snprintf(text, sizeof(text), "add a file with a rule to %s, its name ending in .conf",
-			 status->reload->in_force->settings.rules_dir);
-		write_problem(out, text, "no rules: nothing will be captured");
+		snprintf(remedy, sizeof(remedy), "add a file with a rule to %s, its name ending in .conf",
+			 settings->rules_dir);
+		write_problem(out, remedy, "no rules: nothing will be captured");
 	}
-	if (atomic_load(&status->unwind->modules_no_room) ||
-	    atomic_load(&status->unwind->processes_no_room)) {
-		snprintf(text, sizeof(text),
-			 "the unwind tables had no room for %" PRIu64 " files and %" PRIu64
-			 " processes, whose stacks are unwound by frame pointers",
-			 atomic_load(&status->unwind->modules_no_room),
-			 atomic_load(&status->unwind->processes_no_room));
-		write_problem(out, "raise bourdon-load --unwind-memory", text);
-	}
-	if (atomic_load(&status->unwind->processes_cut)) {
-		snprintf(text, sizeof(text),
-			 "%" PRIu64
-			 " processes have more than %u executable mappings; code in the rest has no names",
-			 atomic_load(&status->unwind->processes_cut), UNWIND_MAPPINGS_MAX);
-		write_problem(out, "bourdond's log names the one with the most", text);
-	}
-	if (own_counted(status->own_counters, OWN_ASKED_TOO_OFTEN)) {
-		snprintf(text, sizeof(text), "connections of users who ask too often were closed: %" PRIu64,
-			 own_counted(status->own_counters, OWN_ASKED_TOO_OFTEN));
-		write_problem(out, "bourdond's log names one of them each minute", text);
-	}
-	for (size_t i = 0; i < sizeof(kernel_problems) / sizeof(kernel_problems[0]); i++) {
-		if (!counters[kernel_problems[i].counter])
-			continue;
-		snprintf(text, sizeof(text), "%s: %" PRIu64, kernel_problems[i].problem,
-			 counters[kernel_problems[i].counter]);
-		write_problem(out, kernel_problems[i].remedy, text);
-	}
+	if (atomic_load(&unwind->modules_no_room) || atomic_load(&unwind->processes_no_room))
+		write_problem(out, "raise bourdon-load --unwind-memory",
+			      "the unwind tables had no room for %" PRIu64 " files and %" PRIu64
+			      " processes, whose stacks are unwound by frame pointers",
+			      atomic_load(&unwind->modules_no_room), atomic_load(&unwind->processes_no_room));
+	if (atomic_load(&unwind->processes_cut))
+		write_problem(
+			out, "bourdond's log names the one with the most",
+			"%" PRIu64
+			" processes have more than %u executable mappings; code in the rest has no names",
+			atomic_load(&unwind->processes_cut), UNWIND_MAPPINGS_MAX);
+	if (own_counted(status->own_counters, OWN_ASKED_TOO_OFTEN))
+		write_problem(out, "bourdond's log names one of them each minute",
+			      "connections of users who ask too often were closed: %" PRIu64,
+			      own_counted(status->own_counters, OWN_ASKED_TOO_OFTEN));
+	for (size_t i = 0; i < ARRAY_SIZE(kernel_problems); i++)
+		if (counters[kernel_problems[i].counter])
+			write_problem(out, kernel_problems[i].remedy, "%s: %" PRIu64,
+				      kernel_problems[i].problem, counters[kernel_problems[i].counter]);
 }
 
 static void write_latency_problems(const struct latency_state states[METRICS], FILE *out)
 {
 	for (uint32_t metric = 0; metric < METRICS; metric++) {
 		const char *problem, *remedy;
-		char text[256];
 		double percent;
 
-		if (!latency_state_is_bad(&states[metric], &percent, &problem, &remedy))
-			continue;
-		snprintf(text, sizeof(text), "latencies: %.1f %% of the events of %s %s", percent,
-			 latency_metric_names[metric], problem);
-		write_problem(out, remedy, text);
+		if (latency_state_is_bad(&states[metric], &percent, &problem, &remedy))
+			write_problem(out, remedy, "latencies: %.1f %% of the events of %s %s", percent,
+				      latency_metric_names[metric], problem);
 	}
 }
 
