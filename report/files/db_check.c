@@ -249,25 +249,6 @@ static void check_samples(struct check *check)
 	}
 }
 
-/* The numbers that a capture has of its samples, from which views answer. */
-static void check_numbers(struct check *check)
-{
-	_cleanup_query_ struct query query = query_begin(
-		check->database,
-		"SELECT c.capture_id FROM capture c WHERE sample_count IS NOT NULL AND (process_count, stack_count, "
-		"sample_count, interval_count) IS NOT (SELECT count(DISTINCT t.process_id), count(DISTINCT r.stack_id), "
-		"ifnull(sum(r.samples), 0), ifnull(sum(r.samples) FILTER (WHERE k.kind = 'off-cpu'), 0) FROM sample_row r "
-		"JOIN thread t USING(thread_id) JOIN sample_class k USING(class) WHERE r.capture_id = c.capture_id AND "
-		"k.role = 'target')",
-		0, 0);
-
-	while (query_next(&query))
-		note(check,
-		     "capture %" PRId64
-		     ": its numbers of processes, stacks and samples are not those of its rows",
-		     query_number(&query, "capture_id"));
-}
-
 /* Whether the column of a row has this value. Texts of it are words, or as the database has them. */
 static bool has_value(sqlite3_stmt *row, int at, const struct sql_column *column)
 {
@@ -355,92 +336,58 @@ static void check_verdicts(struct check *check)
 	}
 }
 
-/* The rows of incidents follow from those of their captures. Without a capture, there is no incident. */
-static void check_incidents(struct check *check)
-{
-	_cleanup_query_ struct query query = query_begin(
-		check->database,
-		"SELECT i.incident_id, count(c.capture_id) AS found FROM incident i LEFT JOIN capture c USING(incident_id) "
-		"GROUP BY i.incident_id HAVING found = 0 OR found <> i.captures OR sum(c.run_id <> i.run_id) OR "
-		"i.ended_at IS NOT iif(sum(c.state = 'recording'), NULL, max(ifnull(c.ended_at, c.triggered_at))) OR "
-		"(i.verdict, i.blamed_percent) IS NOT (SELECT e.verdict, e.blamed_percent FROM capture e WHERE e.capture_id = "
-		"i.explained_by AND e.incident_id = i.incident_id)",
-		0, 0);
+/* Each selects the problems of some rows, in words. */
+static const char *const row_problems[] = {
+	/* of thread_state, wake_row and growth_row: each of their stacks ends at a node */
+	"SELECT format('thread_state of capture %d: no stack ends at stack_node %d', t.capture_id, "
+	"t.stack_id) AS problem FROM thread_state t LEFT JOIN stack_node n ON n.node_id = t.stack_id WHERE "
+	"t.stack_id IS NOT NULL AND n.class IS NULL",
+	"SELECT format('wake_row of capture %d: no stack ends at stack_node %d', w.capture_id, n.node_id) AS "
+	"problem FROM wake_row w JOIN stack_node n ON n.node_id IN (w.stack_id, w.waker_stack_id) WHERE "
+	"n.class IS NULL",
+	"SELECT format('growth_row of capture %d: no stack ends at stack_node %d', g.capture_id, g.stack_id) "
+	"AS problem FROM growth_row g LEFT JOIN stack_node n ON n.node_id = g.stack_id WHERE n.class IS NULL",
+	/* each row has events of a metric that was measured in its span, and no more events were lost than there were */
+	"SELECT DISTINCT format('histogram_row of capture %d: %s %s has a row without events, or was not "
+	"measured', r.capture_id, l.metric, r.span) AS problem FROM histogram_row r JOIN histogram_label l "
+	"USING(label_id) WHERE r.count <= 0 OR r.sum < 0 OR NOT EXISTS (SELECT 1 FROM latency_measured m "
+	"WHERE m.capture_id = r.capture_id AND m.metric = l.metric AND m.span = r.span)",
+	"SELECT format('latency_measured of capture %d: the numbers of %s %s cannot be', capture_id, metric, "
+	"span) AS problem FROM latency_measured WHERE events < 0 OR NOT lost BETWEEN 0 AND events OR unpaired "
+	"< 0 OR absurd < 0 OR to_at < from_at",
+	/* the sums of a minute follow from its rows */
+	"SELECT format('activity_minute %d: its row does not agree with those of activity', minute_id) AS "
+	"problem FROM activity_minute m WHERE NOT looks BETWEEN 1 AND steps OR threads <> (SELECT "
+	"ifnull(sum(a.threads), 0) FROM activity a WHERE a.minute_id = m.minute_id)",
+	/* the numbers that a capture has of its samples, from which views answer */
+	"SELECT format('capture %d: its numbers of processes, stacks and samples are not those of its rows', "
+	"c.capture_id) AS problem FROM capture c WHERE sample_count IS NOT NULL AND (process_count, "
+	"stack_count, sample_count, interval_count) IS NOT (SELECT count(DISTINCT t.process_id), "
+	"count(DISTINCT r.stack_id), ifnull(sum(r.samples), 0), ifnull(sum(r.samples) FILTER (WHERE k.kind = "
+	"'off-cpu'), 0) FROM sample_row r JOIN thread t USING(thread_id) JOIN sample_class k USING(class) "
+	"WHERE r.capture_id = c.capture_id AND k.role = 'target')",
+	/* incidents follow from their captures; without a capture, there is no incident */
+	"SELECT format('incident %d: its row does not agree with its %d captures', i.incident_id, "
+	"count(c.capture_id)) AS problem FROM incident i LEFT JOIN capture c USING(incident_id) GROUP BY "
+	"i.incident_id HAVING count(c.capture_id) = 0 OR count(c.capture_id) <> i.captures OR sum(c.run_id <> "
+	"i.run_id) OR i.ended_at IS NOT iif(sum(c.state = 'recording'), NULL, max(ifnull(c.ended_at, "
+	"c.triggered_at))) OR (i.verdict, i.blamed_percent) IS NOT (SELECT e.verdict, e.blamed_percent FROM "
+	"capture e WHERE e.capture_id = i.explained_by AND e.incident_id = i.incident_id)",
+};
 
-	while (query_next(&query))
-		note(check, "incident %" PRId64 ": its row does not agree with its %" PRId64 " captures",
-		     query_number(&query, "incident_id"), query_number(&query, "found"));
+static void check_rows(struct check *check)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(row_problems) && !check->database->failed; i++) {
+		_cleanup_query_ struct query query = query_begin(check->database, row_problems[i], 0, 0);
+
+		while (query_next(&query))
+			note(check, "%s", query_text(&query, "problem"));
+	}
 }
 
-/* The statement selects capture_id and node_id, of rows of this table whose stack no stack_node ends. */
-static void check_stacks_of(struct check *check, const char *table, const char *statement)
+/* Arrays of steps have one element a step. */
+static void check_steps(struct check *check)
 {
-	_cleanup_query_ struct query query = query_begin(check->database, statement, 0, 0);
-
-	while (query_next(&query))
-		note(check, "%s of capture %" PRId64 ": no stack ends at stack_node %" PRId64, table,
-		     query_number(&query, "capture_id"), query_number(&query, "node_id"));
-}
-
-static void check_thread_states(struct check *check)
-{
-	check_stacks_of(
-		check, "thread_state",
-		"SELECT t.capture_id, t.stack_id AS node_id FROM thread_state t LEFT JOIN stack_node n ON n.node_id = "
-		"t.stack_id WHERE t.stack_id IS NOT NULL AND n.class IS NULL");
-}
-
-static void check_wakes(struct check *check)
-{
-	check_stacks_of(
-		check, "wake_row",
-		"SELECT w.capture_id, n.node_id FROM wake_row w JOIN stack_node n ON n.node_id IN (w.stack_id, "
-		"w.waker_stack_id) WHERE n.class IS NULL");
-}
-
-static void check_growth(struct check *check)
-{
-	check_stacks_of(
-		check, "growth_row",
-		"SELECT g.capture_id, g.stack_id AS node_id FROM growth_row g LEFT JOIN stack_node n ON n.node_id = g.stack_id "
-		"WHERE n.class IS NULL");
-}
-
-/* Each row has events of a metric that was measured in its span, and no more events were lost than there were. */
-static void check_latencies(struct check *check)
-{
-	_cleanup_query_ struct query rows = query_begin(
-		check->database,
-		"SELECT DISTINCT r.capture_id, l.metric, r.span FROM histogram_row r JOIN histogram_label l USING(label_id) WHERE "
-		"r.count <= 0 OR r.sum < 0 OR NOT EXISTS (SELECT 1 FROM latency_measured m WHERE m.capture_id = r.capture_id "
-		"AND m.metric = l.metric AND m.span = r.span)",
-		0, 0);
-	_cleanup_query_ struct query measured = query_begin(
-		check->database,
-		"SELECT capture_id, metric, span FROM latency_measured WHERE events < 0 OR NOT lost BETWEEN 0 AND events OR "
-		"unpaired < 0 OR absurd < 0 OR to_at < from_at",
-		0, 0);
-
-	while (query_next(&rows))
-		note(check,
-		     "histogram_row of capture %" PRId64
-		     ": %s %s has a row without events, or was not measured",
-		     query_number(&rows, "capture_id"), query_text(&rows, "metric"),
-		     query_text(&rows, "span"));
-	while (query_next(&measured))
-		note(check, "latency_measured of capture %" PRId64 ": the numbers of %s %s cannot be",
-		     query_number(&measured, "capture_id"), query_text(&measured, "metric"),
-		     query_text(&measured, "span"));
-}
-
-/* The sums of minutes follow from their rows. */
-static void check_activity(struct check *check)
-{
-	_cleanup_query_ struct query sums = query_begin(
-		check->database,
-		"SELECT minute_id FROM activity_minute m WHERE NOT looks BETWEEN 1 AND steps OR threads <> (SELECT "
-		"ifnull(sum(a.threads), 0) FROM activity a WHERE a.minute_id = m.minute_id)",
-		0, 0);
 	_cleanup_query_ struct query missed =
 		query_begin(check->database, "SELECT minute_id, missed, steps FROM activity_minute", 0, 0);
 	_cleanup_query_ struct query times = query_begin(
@@ -448,9 +395,6 @@ static void check_activity(struct check *check)
 		"SELECT minute_id, key_id, times, steps FROM activity JOIN activity_minute USING(minute_id)",
 		0, 0);
 
-	while (query_next(&sums))
-		note(check, "activity_minute %" PRId64 ": its row does not agree with those of activity",
-		     query_number(&sums, "minute_id"));
 	while (query_next(&missed))
 		if (!stored_steps_are_valid(missed.statement, 1, query_number(&missed, "steps")))
 			note(check, "activity_minute %" PRId64 ": missed is not an array of steps",
@@ -468,6 +412,8 @@ static void check_activity(struct check *check)
 /* Each step relies on those before it: without an intact tree, for example, a view may take very long. */
 static void check_meaning(struct check *check)
 {
+	static void (*const checks[])(struct check * check) = { check_samples, check_rows, check_steps,
+								check_verdicts };
 	_cleanup_database_ struct database model = { .path = ":memory:" };
 	struct database *database = check->database;
 
@@ -479,24 +425,8 @@ static void check_meaning(struct check *check)
 	check_tables(check, &model);
 	if (!database->failed && !check->problems)
 		db_check_stacks(database, note, check, &check->stacks);
-	if (!database->failed)
-		check_samples(check);
-	if (!database->failed)
-		check_thread_states(check);
-	if (!database->failed)
-		check_wakes(check);
-	if (!database->failed)
-		check_growth(check);
-	if (!database->failed)
-		check_latencies(check);
-	if (!database->failed)
-		check_activity(check);
-	if (!database->failed)
-		check_numbers(check);
-	if (!database->failed)
-		check_verdicts(check);
-	if (!database->failed)
-		check_incidents(check);
+	for (size_t i = 0; i < ARRAY_SIZE(checks) && !database->failed; i++)
+		checks[i](check);
 	if (!database->failed && !check->problems)
 		check_views(check, &model);
 }
