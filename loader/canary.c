@@ -7,7 +7,6 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 #include "common/protocol/latency_groups.h"
-#include "common/system/log.h"
 #include "common/text/plural.h"
 #include "loader/programs.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/store/retention.h"
 
-#include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "common/store/incidents.h"
 #include "common/store/stack_tree.h"

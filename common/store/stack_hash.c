@@ -3,7 +3,6 @@
 
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
-#include "common/base/hash.h"
 
 #include <errno.h>
 #include <inttypes.h>

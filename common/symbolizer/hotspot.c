@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/symbolizer/hotspot.h"
 
-#include "common/base/array.h"
 #include "common/base/cleanup.h"
 
 #include <gelf.h>

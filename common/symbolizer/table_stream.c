@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/symbolizer/table_stream.h"
 
-#include "common/base/cleanup.h"
 #include "common/base/clock.h"
 #include "common/symbolizer/hotspot.h"
 #include "common/symbolizer/protocol.h"

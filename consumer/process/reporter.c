@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/process/reporter.h"
 
-#include "common/base/array.h"
 #include "common/base/cleanup.h"
 
 #include <fcntl.h>

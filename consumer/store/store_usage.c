@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store/store_usage.h"
 
-#include "common/base/cleanup.h"
 #include "common/kernel/cgroup_parts.h"
 #include "consumer/symbols/process_runtime.h"
 

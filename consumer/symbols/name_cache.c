@@ -4,7 +4,6 @@
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
-#include "common/base/hash.h"
 
 #include <errno.h>
 #include <string.h>

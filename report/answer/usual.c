@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/answer/usual.h"
 
-#include "common/base/cleanup.h"
 #include "common/text/plural.h"
 #include "report/model/sums.h"
 #include "report/text/time_text.h"

@@ -4,7 +4,6 @@
 #include "common/base/cleanup.h"
 #include "common/system/log.h"
 #include "common/text/escape.h"
-#include "common/text/escape_name.h"
 #include "common/text/plural.h"
 #include "report/daemon/daemon_status.h"
 #include "report/model/owner.h"

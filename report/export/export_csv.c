@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* csv: a line for each row of samples, with its stack as in 'folded', for spreadsheets and data frames. */
-#include "common/base/cleanup.h"
 #include "report/export/export.h"
 #include "report/export/folded.h"
 #include "report/text/csv.h"

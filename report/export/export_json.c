@@ -3,7 +3,6 @@
  * json: all that the database has of a capture. What concerns samples refers to other elements by their position; the other
  * members are rows of tables and views, with the columns of docs/SCHEMA.md.
  */
-#include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "report/export/export.h"
 #include "report/text/json.h"

@@ -4,7 +4,6 @@
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "common/symbolizer/debug_files.h"
-#include "common/system/log.h"
 
 #include <fcntl.h>
 #include <fts.h>

@@ -7,7 +7,6 @@
 #include "common/symbolizer/symbolizer.h"
 #include "common/system/log.h"
 #include "common/system/pass_fd.h"
-#include "common/text/hexadecimal.h"
 #include "report/model/owner.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/live/threads_draw.h"
 
-#include "common/base/cleanup.h"
 #include "common/text/escape.h"
 #include "common/text/plural.h"
 #include "report/live/threads_output.h"

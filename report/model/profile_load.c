@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Reads a profile from a database that may be hostile: samples, threads, processes; then their stacks. */
 #include "common/base/array.h"
-#include "common/base/cleanup.h"
 #include "report/model/profile.h"
 #include "report/model/profile_load_stacks.h"
 #include "report/model/profile_row.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/model/rows.h"
 
-#include "common/base/array.h"
-
 #include <stdlib.h>
 #include <string.h>
 

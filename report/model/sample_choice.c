@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/model/sample_choice.h"
 
-#include "common/base/cleanup.h"
 #include "common/system/log.h"
 #include "common/system/options.h"
 

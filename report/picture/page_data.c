@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/picture/page_data.h"
 
-#include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "common/base/version.h"
 #include "report/latency/latency_json.h"

@@ -2,7 +2,6 @@
 #include "report/text/shell_quote.h"
 
 #include "common/base/cleanup.h"
-#include "common/text/escape.h"
 #include "common/text/escape_name.h"
 
 #include <limits.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/why/section.h"
 
-#include "common/base/cleanup.h"
 #include "report/text/column_text.h"
 #include "report/text/format.h"
 #include "report/text/wrap.h"
