@@ -108,4 +108,7 @@ void export_functions_free(struct export_functions *functions);
 /* What a thread did when it was off CPU, for people: "io stall", or "waiting" for none of PSI's resources. */
 const char *export_wait_name(const char *stall);
 
+/* Gives a message of protobuf-c a list of one element. */
+#define HAVE_ONE(message, list, element) ((message).n_##list = 1, (message).list = &(element))
+
 #endif

@@ -97,9 +97,6 @@ static void perfetto_append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t
 	fwrite(data, 1, bytes, ((struct perfetto *)buffer)->export->out);
 }
 
-/* Gives a message a list of one element. */
-#define HAVE_ONE(message, list, element) ((message).n_##list = 1, (message).list = &(element))
-
 static void write_packet(struct perfetto *perfetto, enum sequence sequence, Perfetto__TracePacket *packet)
 {
 	Perfetto__Trace part = PERFETTO__TRACE__INIT;

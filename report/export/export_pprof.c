@@ -43,6 +43,7 @@ struct pprof {
 	ProtobufCBuffer buffer; /* protobuf-c writes here; first, because pprof_append() casts */
 	struct gzip_stream stream;
 	struct export *export;
+	int result; /* 0, or the first failure: then nothing more is written */
 	struct export_functions functions;
 	struct module_facts *modules;
 	int64_t *of_text; /* the string of each text of the profile; 0: not written */
@@ -80,120 +81,97 @@ static void pprof_append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *d
 
 static void write_part(struct pprof *pprof, const Pprof__Profile *part)
 {
-	pprof__profile__pack_to_buffer(part, &pprof->buffer);
+	if (!pprof->result)
+		pprof__profile__pack_to_buffer(part, &pprof->buffer);
 }
 
 /* ---- strings ---- */
 
-/* Stores the position of a string in the table, to which it is added if it is new. */
-static int find_string(struct pprof *pprof, const char *text, int64_t *ret_string)
+/* Adds a string to the table. */
+static void write_string(struct pprof *pprof, const char *text)
 {
-	struct profile *profile = pprof->export->profile;
-	uint32_t position, before = pprof->of_text_room;
-	int result = profile_intern(profile, text, &position);
-
-	if (result < 0)
-		return result;
-	if (position >= pprof->of_text_room) {
-		if (array_make_room(pprof->of_text, pprof->of_text_room, pprof->of_text_room,
-				    position - pprof->of_text_room + 1U))
-			return -ENOMEM;
-		memset(pprof->of_text + before, 0, (pprof->of_text_room - before) * sizeof(*pprof->of_text));
-	}
-	if (!pprof->of_text[position] && *text) {
-		char *string = (char *)text; /* protobuf-c does not change it */
-		Pprof__Profile part = PPROF__PROFILE__INIT;
-
-		part.n_string_table = 1;
-		part.string_table = &string;
-		write_part(pprof, &part);
-		pprof->of_text[position] = pprof->strings_count++;
-	}
-	*ret_string = pprof->of_text[position];
-	return 0;
-}
-
-/* The table begins with the empty string. */
-static void begin_strings(struct pprof *pprof)
-{
-	char *empty = (char *)"";
+	char *string = (char *)text; /* protobuf-c does not change it */
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 
-	part.n_string_table = 1;
-	part.string_table = &empty;
+	HAVE_ONE(part, string_table, string);
 	write_part(pprof, &part);
-	pprof->strings_count = 1;
+	pprof->strings_count++;
+}
+
+/* The position of a string in the table, to which it is added if it is new. */
+static int64_t string_of(struct pprof *pprof, const char *text)
+{
+	uint32_t position, before = pprof->of_text_room;
+
+	if (!pprof->result)
+		pprof->result = profile_intern(pprof->export->profile, text, &position);
+	if (!pprof->result && position >= before)
+		pprof->result =
+			array_make_room(pprof->of_text, before, pprof->of_text_room, position - before + 1U);
+	if (pprof->result)
+		return 0;
+	if (position >= before)
+		memset(pprof->of_text + before, 0, (pprof->of_text_room - before) * sizeof(*pprof->of_text));
+	if (!pprof->of_text[position] && *text) {
+		pprof->of_text[position] = pprof->strings_count;
+		write_string(pprof, text);
+	}
+	return pprof->of_text[position];
 }
 
 /* ---- the head ---- */
 
-static int write_type(struct pprof *pprof, const char *type, const char *unit, bool is_period)
+static void write_type(struct pprof *pprof, enum value_type_of of, bool is_period)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__ValueType value = PPROF__VALUE_TYPE__INIT, *values = &value;
-	int result = find_string(pprof, type, &value.type);
 
-	if (!result)
-		result = find_string(pprof, unit, &value.unit);
-	if (result < 0)
-		return result;
+	value.type = string_of(pprof, value_types[of].type);
+	value.unit = string_of(pprof, value_types[of].unit);
 	if (is_period) {
 		part.period_type = &value;
 		part.period = pprof->export->capture.period_ns;
 	} else {
-		part.n_sample_type = 1;
-		part.sample_type = &values;
+		HAVE_ONE(part, sample_type, values);
 	}
 	write_part(pprof, &part);
-	return 0;
 }
 
-static int write_comment(struct pprof *pprof, const char *key, const char *text)
+static void write_comment(struct pprof *pprof, const char *key, const char *text)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	_cleanup_free_ char *comment = NULL;
 	int64_t string;
-	int result;
 
 	if (!*text)
-		return 0;
-	if (asprintf(&comment, "%s%s", key, text) < 0)
-		return -ENOMEM;
-	result = find_string(pprof, comment, &string);
-	part.n_comment = 1;
-	part.comment = &string;
-	if (!result)
-		write_part(pprof, &part);
-	return result;
+		return;
+	if (asprintf(&comment, "%s%s", key, text) < 0) {
+		pprof->result = -ENOMEM;
+		return;
+	}
+	string = string_of(pprof, comment);
+	HAVE_ONE(part, comment, string);
+	write_part(pprof, &part);
 }
 
-static int write_head(struct pprof *pprof)
+static void write_head(struct pprof *pprof)
 {
 	const struct export_capture *capture = &pprof->export->capture;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
-	int result = 0;
 
-	begin_strings(pprof);
-	for (int i = 0; i < VALUES && !result; i++)
-		result = write_type(pprof, value_types[i].type, value_types[i].unit, false);
-	if (!result)
-		result = write_type(pprof, value_types[CPU_NS].type, value_types[CPU_NS].unit, true);
-	if (!result)
-		result = find_string(pprof,
-				     value_types[pprof->export->samples->on_cpu ? CPU_NS : OFF_CPU_NS].type,
-				     &part.default_sample_type);
+	write_string(pprof, ""); /* the table begins with it */
+	for (enum value_type_of of = 0; of < VALUES; of++)
+		write_type(pprof, of, false);
+	write_type(pprof, CPU_NS, true);
+	part.default_sample_type =
+		string_of(pprof, value_types[pprof->export->samples->on_cpu ? CPU_NS : OFF_CPU_NS].type);
 	part.time_nanos = capture->began_at;
 	if (__builtin_sub_overflow(capture->ended_at, capture->began_at, &part.duration_nanos))
 		part.duration_nanos = 0; /* a damaged row */
-	if (!result)
-		write_part(pprof, &part);
-	if (!result)
-		result = write_comment(pprof, "bourdon ", capture->title);
-	if (!result)
-		result = write_comment(pprof, "verdict: ", capture->verdict);
-	if (!result)
-		result = write_comment(pprof, "note: ", capture->note);
-	return result;
+	write_part(pprof, &part);
+	write_comment(pprof, "bourdon ", capture->title);
+	write_comment(pprof, "verdict: ", capture->verdict);
+	write_comment(pprof, "note: ", capture->note);
 }
 
 /* ---- modules and functions ---- */
@@ -234,12 +212,13 @@ static int find_modules(struct pprof *pprof)
 	return 0;
 }
 
-static int write_modules(struct pprof *pprof)
+static void write_modules(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->export->profile;
-	int result = find_modules(pprof);
 
-	for (uint32_t i = 0; i < profile->modules_count && !result; i++) {
+	if (!pprof->result)
+		pprof->result = find_modules(pprof);
+	for (uint32_t i = 0; i < profile->modules_count && !pprof->result; i++) {
 		const struct module_facts *facts = &pprof->modules[i];
 		Pprof__Profile part = PPROF__PROFILE__INIT;
 		Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
@@ -252,38 +231,27 @@ static int write_modules(struct pprof *pprof)
 		mapping.has_filenames = facts->has_files;
 		mapping.has_line_numbers = facts->has_lines;
 		mapping.has_inline_frames = facts->has_inlined;
-		result = find_string(pprof, profile->modules[i].path, &mapping.filename);
-		if (!result)
-			result = find_string(pprof, build_id ? build_id : "", &mapping.build_id);
-		part.n_mapping = 1;
-		part.mapping = &mappings;
-		if (!result)
-			write_part(pprof, &part);
+		mapping.filename = string_of(pprof, profile->modules[i].path);
+		mapping.build_id = string_of(pprof, build_id ? build_id : "");
+		HAVE_ONE(part, mapping, mappings);
+		write_part(pprof, &part);
 	}
-	return result;
 }
 
-static int write_functions(struct pprof *pprof)
+static void write_functions(struct pprof *pprof)
 {
-	int result = 0;
-
-	for (uint32_t i = 0; i < pprof->functions.count && !result; i++) {
+	for (uint32_t i = 0; i < pprof->functions.count && !pprof->result; i++) {
 		const struct export_function *there = &pprof->functions.functions[i];
 		Pprof__Profile part = PPROF__PROFILE__INIT;
 		Pprof__Function function = PPROF__FUNCTION__INIT, *functions = &function;
 
 		function.id = i + 1UL;
-		result =
-			find_string(pprof, profile_text(pprof->export->profile, there->name), &function.name);
+		function.name = string_of(pprof, profile_text(pprof->export->profile, there->name));
 		function.system_name = function.name;
-		if (!result)
-			result = find_string(pprof, there->file ? there->file : "", &function.filename);
-		part.n_function = 1;
-		part.function = &functions;
-		if (!result)
-			write_part(pprof, &part);
+		function.filename = string_of(pprof, there->file ? there->file : "");
+		HAVE_ONE(part, function, functions);
+		write_part(pprof, &part);
 	}
-	return result;
 }
 
 /* ---- locations ---- */
@@ -302,7 +270,7 @@ static bool is_location(const void *user, uint32_t position)
 }
 
 /* Writes a location of these frames, the innermost first. */
-static int write_location(struct pprof *pprof, uint64_t id, const uint32_t *frames, uint32_t count)
+static void write_location(struct pprof *pprof, uint64_t id, const uint32_t *frames, uint32_t count)
 {
 	const struct profile *profile = pprof->export->profile;
 	const struct profile_frame *outer = &profile->frames[frames[count - 1]];
@@ -310,8 +278,10 @@ static int write_location(struct pprof *pprof, uint64_t id, const uint32_t *fram
 	Pprof__Location location = PPROF__LOCATION__INIT, *locations = &location;
 
 	if (array_make_room(pprof->lines, 0U, pprof->lines_room, count) ||
-	    array_make_room(pprof->lines_at, 0U, pprof->lines_at_room, count))
-		return -ENOMEM;
+	    array_make_room(pprof->lines_at, 0U, pprof->lines_at_room, count)) {
+		pprof->result = -ENOMEM;
+		return;
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_frame *frame = &profile->frames[frames[i]];
 
@@ -326,30 +296,28 @@ static int write_location(struct pprof *pprof, uint64_t id, const uint32_t *fram
 		location.address = pprof->modules[outer->module].start + (uint64_t)outer->offset;
 	location.n_line = count;
 	location.line = pprof->lines_at;
-	part.n_location = 1;
-	part.location = &locations;
+	HAVE_ONE(part, location, locations);
 	write_part(pprof, &part);
-	return 0;
 }
 
-/* Stores the id of a location, which is written if it is new. */
-static int find_location(struct pprof *pprof, const uint32_t *frames, uint32_t count, uint64_t *ret_id)
+/* The id of a location, which is written if it is new. */
+static uint64_t location_of(struct pprof *pprof, const uint32_t *frames, uint32_t count)
 {
 	struct wanted_location wanted = { pprof, { frames[0], frames[count - 1] } };
 	uint32_t hash = hash_number_and_bytes((uint64_t)frames[0] << 32 | frames[count - 1], NULL, 0);
 	uint32_t found = hash_index_find(&pprof->locations_index, hash, is_location, &wanted);
-	int result = 0;
 
 	if (found == HASH_INDEX_NONE) {
 		if (array_make_room(pprof->locations, pprof->locations_count, pprof->locations_room, 1U) ||
-		    hash_index_add(&pprof->locations_index, hash, pprof->locations_count))
-			return -ENOMEM;
+		    hash_index_add(&pprof->locations_index, hash, pprof->locations_count)) {
+			pprof->result = -ENOMEM;
+			return 0;
+		}
 		found = pprof->locations_count++;
 		pprof->locations[found] = wanted.location;
-		result = write_location(pprof, found + 1UL, frames, count);
+		write_location(pprof, found + 1UL, frames, count);
 	}
-	*ret_id = found + 1UL;
-	return result;
+	return found + 1UL;
 }
 
 #define INLINED_MOST 64U /* functions in each other at one address; more are another location */
@@ -361,16 +329,15 @@ static bool is_inlined_into(const struct profile_frame *inner, const struct prof
 	       outer->inlined == inner->inlined - 1;
 }
 
-/* Fills the path with the locations of a stack. */
-static int find_path(struct pprof *pprof, const struct profile_stack *stack, uint32_t *ret_depth)
+/* Fills the path with the locations of a stack. Returns their number. */
+static uint32_t find_path(struct pprof *pprof, const struct profile_stack *stack)
 {
 	const struct profile *profile = pprof->export->profile;
 	struct profile_walk walk = profile_walk_of(profile, stack);
 	const struct profile_frame *frame = profile_walk_next(&walk);
 	uint32_t frames[INLINED_MOST], depth = 0;
-	int result = 0;
 
-	while (frame && !result) {
+	while (frame && !pprof->result) {
 		const struct profile_frame *inner;
 		uint32_t count = 0;
 
@@ -379,12 +346,11 @@ static int find_path(struct pprof *pprof, const struct profile_stack *stack, uin
 			inner = frame;
 			frame = profile_walk_next(&walk);
 		} while (frame && count < INLINED_MOST && is_inlined_into(inner, frame));
-		result = array_make_room(pprof->path, depth, pprof->path_room, 1U);
-		if (!result)
-			result = find_location(pprof, frames, count, &pprof->path[depth++]);
+		pprof->result = array_make_room(pprof->path, depth, pprof->path_room, 1U);
+		if (!pprof->result)
+			pprof->path[depth++] = location_of(pprof, frames, count);
 	}
-	*ret_depth = depth;
-	return result;
+	return depth;
 }
 
 /* ---- samples ---- */
@@ -395,62 +361,49 @@ struct labels {
 };
 
 /* A label with a text, or if that is NULL with a number. */
-static int add_label(struct pprof *pprof, struct labels *labels, const char *key, const char *text,
-		     int64_t number)
+static void add_label(struct pprof *pprof, struct labels *labels, const char *key, const char *text,
+		      int64_t number)
 {
 	Pprof__Label *label = &labels->labels[labels->count];
-	int result;
 
 	*label = (Pprof__Label)PPROF__LABEL__INIT;
+	label->key = string_of(pprof, key);
+	label->str = text ? string_of(pprof, text) : 0;
 	label->num = text ? 0 : number;
 	labels->at[labels->count++] = label;
-	result = find_string(pprof, key, &label->key);
-	return result < 0 || !text ? result : find_string(pprof, text, &label->str);
 }
 
-static int add_labels(struct pprof *pprof, const struct profile_sample *sample, struct labels *labels)
+static void add_labels(struct pprof *pprof, const struct profile_sample *sample, struct labels *labels)
 {
 	const struct profile *profile = pprof->export->profile;
 	const struct profile_thread *thread = &profile->threads[sample->thread];
 	const struct profile_process *process = &profile->processes[thread->process];
-	int result = add_label(pprof, labels, "comm", export_comm(profile, thread->process), 0);
 
-	if (!result)
-		result = add_label(pprof, labels, "tgid", NULL, process->tgid);
-	if (!result)
-		result = add_label(pprof, labels, "thread", profile_text(profile, thread->name), 0);
-	if (!result)
-		result = add_label(pprof, labels, "tid", NULL, thread->tid);
-	if (!result)
-		result = add_label(pprof, labels, "role", profile_text(profile, sample->role), 0);
-	if (!result)
-		result = add_label(pprof, labels, "stall", profile_text(profile, sample->stall), 0);
-	if (!result && process->unit)
-		result = add_label(pprof, labels, "unit", process->unit, 0);
-	return result;
+	add_label(pprof, labels, "comm", export_comm(profile, thread->process), 0);
+	add_label(pprof, labels, "tgid", NULL, process->tgid);
+	add_label(pprof, labels, "thread", profile_text(profile, thread->name), 0);
+	add_label(pprof, labels, "tid", NULL, thread->tid);
+	add_label(pprof, labels, "role", profile_text(profile, sample->role), 0);
+	add_label(pprof, labels, "stall", profile_text(profile, sample->stall), 0);
+	if (process->unit)
+		add_label(pprof, labels, "unit", process->unit, 0);
 }
 
-static int write_sample(struct pprof *pprof, const struct profile_sample *sample, int64_t values[VALUES])
+static void write_sample(struct pprof *pprof, const struct profile_sample *sample, int64_t values[VALUES])
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Sample written = PPROF__SAMPLE__INIT, *samples = &written;
 	struct labels labels = { .count = 0 };
-	uint32_t depth;
-	int result = find_path(pprof, &pprof->export->profile->stacks[sample->stack], &depth);
 
-	if (!result)
-		result = add_labels(pprof, sample, &labels);
-	written.n_location_id = depth;
+	written.n_location_id = find_path(pprof, &pprof->export->profile->stacks[sample->stack]);
+	add_labels(pprof, sample, &labels);
 	written.location_id = pprof->path;
 	written.n_value = VALUES;
 	written.value = values;
 	written.n_label = labels.count;
 	written.label = labels.at;
-	part.n_sample = 1;
-	part.sample = &samples;
-	if (!result)
-		write_part(pprof, &part);
-	return result;
+	HAVE_ONE(part, sample, samples);
+	write_part(pprof, &part);
 }
 
 static bool are_alike(const struct profile_sample *one, const struct profile_sample *other)
@@ -460,12 +413,11 @@ static bool are_alike(const struct profile_sample *one, const struct profile_sam
 }
 
 /* The format has no time axis: rows that differ by their second, which follow each other, are one. */
-static int write_samples(struct pprof *pprof)
+static void write_samples(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->export->profile;
-	int result = 0;
 
-	for (uint32_t i = 0; i < profile->samples_count && !result;) {
+	for (uint32_t i = 0; i < profile->samples_count && !pprof->result;) {
 		const struct profile_sample *first = &profile->samples[i];
 		bool is_off = first->kind == profile->off_cpu;
 		int64_t values[VALUES] = { 0 };
@@ -476,27 +428,22 @@ static int write_samples(struct pprof *pprof)
 			*count = add_saturated(*count, profile->samples[i].samples);
 			*ns = add_saturated(*ns, profile->samples[i].weight_ns);
 		}
-		result = write_sample(pprof, first, values);
+		write_sample(pprof, first, values);
 	}
-	return result;
 }
 
 int export_pprof(struct export *export)
 {
 	_cleanup_pprof_ struct pprof pprof = { .buffer = { .append = pprof_append }, .export = export };
-	int result = export_functions_find(export->profile, &pprof.functions);
 
-	if (!result)
-		result = gzip_stream_begin(&pprof.stream, export->out);
-	if (!result)
-		result = write_head(&pprof);
-	if (!result)
-		result = write_modules(&pprof);
-	if (!result)
-		result = write_functions(&pprof);
-	if (!result)
-		result = write_samples(&pprof);
-	if (!result)
+	pprof.result = export_functions_find(export->profile, &pprof.functions);
+	if (!pprof.result)
+		pprof.result = gzip_stream_begin(&pprof.stream, export->out);
+	write_head(&pprof);
+	write_modules(&pprof);
+	write_functions(&pprof);
+	write_samples(&pprof);
+	if (!pprof.result)
 		gzip_stream_finish(&pprof.stream);
-	return result;
+	return pprof.result;
 }
