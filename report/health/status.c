@@ -22,149 +22,153 @@
 
 /* ---- text ---- */
 
-static const char *shown(const struct status_line *line, const char *key, char *into, size_t bytes)
-{
-	const char *value = status_line_get(line, key);
+#define VALUE_BYTES 2048U /* that are shown of one value */
 
-	return escape_terminal(*value ? value : "-", into, bytes);
+/* A line of the status, with room for the values of it that were shown last. */
+struct shown_line {
+	const struct status_line *line;
+	unsigned int count;
+	char values[2 * STATUS_FIELDS_MAX][VALUE_BYTES];
+};
+
+static const char *value_of(const struct shown_line *line, const char *key)
+{
+	return status_line_get(line->line, key);
 }
 
-static const char *duration(const struct status_line *line, const char *key, double to_ns, char *into,
-			    size_t bytes)
+static bool has(const struct shown_line *line, const char *key)
 {
-	return format_duration(strtod(status_line_get(line, key), NULL) * to_ns, "", into, bytes);
+	return *value_of(line, key);
+}
+
+static double number_of(const struct shown_line *line, const char *key)
+{
+	return strtod(value_of(line, key), NULL);
+}
+
+static char *room_for_value(struct shown_line *line)
+{
+	return line->values[line->count++ % ARRAY_SIZE(line->values)];
+}
+
+static const char *shown(struct shown_line *line, const char *key)
+{
+	const char *value = value_of(line, key);
+
+	return escape_terminal(*value ? value : "-", room_for_value(line), VALUE_BYTES);
+}
+
+static const char *duration(struct shown_line *line, const char *key, double to_ns)
+{
+	return format_duration(number_of(line, key) * to_ns, "", room_for_value(line), VALUE_BYTES);
+}
+
+static const char *size(struct shown_line *line, const char *key)
+{
+	return format_size(number_of(line, key), room_for_value(line), VALUE_BYTES);
 }
 
 /* "1 rule", "3 rules": the value of `key` and its noun. */
-static const char *counted(const struct status_line *line, const char *key, const char *one, const char *many,
-			   char *into, size_t bytes)
+static const char *counted(struct shown_line *line, const char *key, const char *one, const char *many)
 {
-	char number[32];
+	const char *number = shown(line, key);
+	char *text = room_for_value(line);
 
-	snprintf(into, bytes, "%s %s", shown(line, key, number, sizeof(number)),
-		 strcmp(status_line_get(line, key), "1") ? many : one);
-	return into;
+	snprintf(text, VALUE_BYTES, "%s %s", number, strcmp(value_of(line, key), "1") ? many : one);
+	return text;
 }
 
-static void print_daemon(FILE *out, const struct status_line *line)
+static void print_daemon(FILE *out, struct shown_line *line)
 {
-	char a[64], b[64], c[64], d[64], text[2048];
-
-	fprintf(out, "bourdond %s, process %s, up %s\n", shown(line, "version", a, sizeof(a)),
-		shown(line, "pid", b, sizeof(b)), duration(line, "uptime_ns", 1, c, sizeof(c)));
-	fprintf(out, "%s, %s, %s, %s under way\n", counted(line, "rules", "rule", "rules", a, sizeof(a)),
-		counted(line, "targets", "target", "targets", b, sizeof(b)),
-		counted(line, "watches", "watch", "watches", c, sizeof(c)),
-		counted(line, "captures_under_way", "capture", "captures", d, sizeof(d)));
+	fprintf(out, "bourdond %s, process %s, up %s\n", shown(line, "version"), shown(line, "pid"),
+		duration(line, "uptime_ns", 1));
+	fprintf(out, "%s, %s, %s, %s under way\n", counted(line, "rules", "rule", "rules"),
+		counted(line, "targets", "target", "targets"), counted(line, "watches", "watch", "watches"),
+		counted(line, "captures_under_way", "capture", "captures"));
 	fprintf(out, "configuration: reloaded %s, reload refused %s\n",
-		counted(line, "reloads", "time", "times", a, sizeof(a)),
-		counted(line, "reloads_refused", "time", "times", b, sizeof(b)));
+		counted(line, "reloads", "time", "times"), counted(line, "reloads_refused", "time", "times"));
 	/* a daemon of an older version says nothing of them */
-	if (strtoull(status_line_get(line, "baseline_ns"), NULL, 10))
+	if (number_of(line, "baseline_ns") > 0)
 		fprintf(out, "baselines: of each rule that is calm every %s; %s, %s\n",
-			duration(line, "baseline_ns", 1, a, sizeof(a)),
-			counted(line, "baselines", "was written", "were written", b, sizeof(b)),
-			counted(line, "baselines_lost", "was lost", "were lost", c, sizeof(c)));
+			duration(line, "baseline_ns", 1),
+			counted(line, "baselines", "was written", "were written"),
+			counted(line, "baselines_lost", "was lost", "were lost"));
 	fprintf(out,
 		"confinement: Landlock version %s; action on a forbidden system call: %s; locked memory: %s\n",
-		shown(line, "landlock_abi", a, sizeof(a)), shown(line, "seccomp", b, sizeof(b)),
-		shown(line, "locked_memory", c, sizeof(c)));
-	if (*status_line_get(line, "metrics_file"))
-		fprintf(out, "metrics: %s, every %s\n", shown(line, "metrics_file", text, sizeof(text)),
-			duration(line, "metrics_ns", 1, a, sizeof(a)));
-	if (*status_line_get(line, "policy"))
-		fprintf(out, "policy of root: %s\n", shown(line, "policy", text, sizeof(text)));
+		shown(line, "landlock_abi"), shown(line, "seccomp"), shown(line, "locked_memory"));
+	if (has(line, "metrics_file"))
+		fprintf(out, "metrics: %s, every %s\n", shown(line, "metrics_file"),
+			duration(line, "metrics_ns", 1));
+	if (has(line, "policy"))
+		fprintf(out, "policy of root: %s\n", shown(line, "policy"));
 }
 
 /* A daemon of an older version has no such line. */
-static void print_own(FILE *out, const struct status_line *line)
+static void print_own(FILE *out, struct shown_line *line)
 {
-	char a[64], b[64], c[64], d[64];
-
 	fprintf(out, "  CPU time %s, of that the draining thread %s; memory %s\n",
-		duration(line, "cpu_ns", 1, a, sizeof(a)), duration(line, "draining_cpu_ns", 1, b, sizeof(b)),
-		format_size(strtod(status_line_get(line, "resident_bytes"), NULL), c, sizeof(c)));
-	if (*status_line_get(line, "unit_cpu_ns"))
+		duration(line, "cpu_ns", 1), duration(line, "draining_cpu_ns", 1),
+		size(line, "resident_bytes"));
+	if (has(line, "unit_cpu_ns"))
 		fprintf(out, "  with its symbolizers: CPU time %s, memory %s\n",
-			duration(line, "unit_cpu_ns", 1, a, sizeof(a)),
-			format_size(strtod(status_line_get(line, "unit_bytes"), NULL), b, sizeof(b)));
+			duration(line, "unit_cpu_ns", 1), size(line, "unit_bytes"));
 	fprintf(out,
 		"  intervals off CPU beyond the budget counted with later ones for %s, and were lost for %s\n",
-		duration(line, "offcpu_joined_ns", 1, c, sizeof(c)),
-		duration(line, "offcpu_over_ns", 1, d, sizeof(d)));
+		duration(line, "offcpu_joined_ns", 1), duration(line, "offcpu_over_ns", 1));
 }
 
-static void print_queue(FILE *out, const struct status_line *line)
+static void print_queue(FILE *out, struct shown_line *line)
 {
-	char name[32], depth[24], most[24], room[24], lag[32], lag_most[32];
-	bool has_lag = *status_line_get(line, "lag_ns");
+	bool has_lag = has(line, "lag_ns");
 
-	fprintf(out, "  %-8s %8s %8s %8s %10s %10s\n", shown(line, "name", name, sizeof(name)),
-		shown(line, "depth", depth, sizeof(depth)), shown(line, "depth_most", most, sizeof(most)),
-		shown(line, "room", room, sizeof(room)),
-		has_lag ? duration(line, "lag_ns", 1, lag, sizeof(lag)) : "-",
-		has_lag ? duration(line, "lag_most_ns", 1, lag_most, sizeof(lag_most)) : "-");
+	fprintf(out, "  %-8s %8s %8s %8s %10s %10s\n", shown(line, "name"), shown(line, "depth"),
+		shown(line, "depth_most"), shown(line, "room"), has_lag ? duration(line, "lag_ns", 1) : "-",
+		has_lag ? duration(line, "lag_most_ns", 1) : "-");
 }
 
-static void print_latencies(FILE *out, const struct status_line *line)
+static void print_latencies(FILE *out, struct shown_line *line)
 {
-	char on[128], offered[128];
-
-	fprintf(out, "  on: %s; measured if wanted: %s\n", shown(line, "on", on, sizeof(on)),
-		shown(line, "offered", offered, sizeof(offered)));
+	fprintf(out, "  on: %s; measured if wanted: %s\n", shown(line, "on"), shown(line, "offered"));
 }
 
 /* Of those of which something is missing. */
-static void print_latency(FILE *out, const struct status_line *line)
+static void print_latency(FILE *out, struct shown_line *line)
 {
-	char metric[32], events[48], lost[24], unpaired[24], absurd[24];
-
-	if (!strtoull(status_line_get(line, "lost"), NULL, 10) &&
-	    !strtoull(status_line_get(line, "unpaired"), NULL, 10) &&
-	    !strtoull(status_line_get(line, "absurd"), NULL, 10))
+	if (number_of(line, "lost") <= 0 && number_of(line, "unpaired") <= 0 &&
+	    number_of(line, "absurd") <= 0)
 		return;
 	fprintf(out, "  %s: %s within minutes, %s of them lost; %s unpaired, %s absurd\n",
-		shown(line, "metric", metric, sizeof(metric)),
-		counted(line, "events", "event", "events", events, sizeof(events)),
-		shown(line, "lost", lost, sizeof(lost)), shown(line, "unpaired", unpaired, sizeof(unpaired)),
-		shown(line, "absurd", absurd, sizeof(absurd)));
+		shown(line, "metric"), counted(line, "events", "event", "events"), shown(line, "lost"),
+		shown(line, "unpaired"), shown(line, "absurd"));
 }
 
-static void print_programs(FILE *out, const struct status_line *line)
+static void print_programs(FILE *out, struct shown_line *line)
 {
-	char a[48], b[48];
-
-	fprintf(out, "  %s; the kernel left out %s\n",
-		counted(line, "count", "program", "programs", a, sizeof(a)),
-		counted(line, "missed", "run", "runs", b, sizeof(b)));
-	if (!strcmp(status_line_get(line, "counted"), "1"))
+	fprintf(out, "  %s; the kernel left out %s\n", counted(line, "count", "program", "programs"),
+		counted(line, "missed", "run", "runs"));
+	if (!strcmp(value_of(line, "counted"), "1"))
 		fprintf(out, "  %-32s %14s %12s %10s %8s\n", "PROGRAM", "RUNS", "TIME", "A RUN", "MISSED");
 	else
 		fputs("  their time is not counted: " PROGRAM_TIME_REMEDY "\n", out);
 }
 
 /* Of those that ran. */
-static void print_program(FILE *out, const struct status_line *line)
+static void print_program(FILE *out, struct shown_line *line)
 {
-	char name[48], runs[24], missed[24], time[32], mean[32];
-	double count = strtod(status_line_get(line, "runs"), NULL);
+	double count = number_of(line, "runs");
 
 	if (count > 0)
-		fprintf(out, "  %-32s %14s %12s %10s %8s\n", shown(line, "name", name, sizeof(name)),
-			shown(line, "runs", runs, sizeof(runs)),
-			duration(line, "run_ns", 1, time, sizeof(time)),
-			duration(line, "run_ns", 1 / count, mean, sizeof(mean)),
-			shown(line, "missed", missed, sizeof(missed)));
+		fprintf(out, "  %-32s %14s %12s %10s %8s\n", shown(line, "name"), shown(line, "runs"),
+			duration(line, "run_ns", 1), duration(line, "run_ns", 1 / count),
+			shown(line, "missed"));
 }
 
-static void print_mistake(FILE *out, const struct status_line *line)
+static void print_mistake(FILE *out, struct shown_line *line)
 {
-	char text[2048], more[24];
-
-	if (*status_line_get(line, "more"))
-		fprintf(out, "  and %s more: see bourdond's log\n", shown(line, "more", more, sizeof(more)));
+	if (has(line, "more"))
+		fprintf(out, "  and %s more: see bourdond's log\n", shown(line, "more"));
 	else
-		fprintf(out, "  not in force: %s\n", shown(line, "text", text, sizeof(text)));
+		fprintf(out, "  not in force: %s\n", shown(line, "text"));
 }
 
 /* Copies `text` with each number of microseconds as a duration: "cpu.some=800ms/2s" for "cpu.some=800000us/2000000us". */
@@ -188,136 +192,103 @@ static const char *with_durations(const char *text, char *into, size_t into_byte
 	return into;
 }
 
-static void print_rule(FILE *out, const struct status_line *line)
+static void print_rule(FILE *out, struct shown_line *line)
 {
-	char id[16], name[80], comm[64], kind[16], cgroup[96], unit[96], triggers[300], watches[16],
-		text[300];
-
-	fprintf(out, "%5s  %-20s %-16s %-6s %7s  %s%s%s%s%s\n", shown(line, "id", id, sizeof(id)),
-		shown(line, "name", name, sizeof(name)), shown(line, "comm", comm, sizeof(comm)),
-		shown(line, "watch", kind, sizeof(kind)), shown(line, "watches", watches, sizeof(watches)),
-		with_durations(shown(line, "triggers", triggers, sizeof(triggers)), text, sizeof(text)),
-		*status_line_get(line, "cgroup") ? " in " : "",
-		*status_line_get(line, "cgroup") ? shown(line, "cgroup", cgroup, sizeof(cgroup)) : "",
-		*status_line_get(line, "unit") ? " of " : "",
-		*status_line_get(line, "unit") ? shown(line, "unit", unit, sizeof(unit)) : "");
-	if (strtoul(status_line_get(line, "cgroups_unwatched"), NULL, 10))
+	fprintf(out, "%5s  %-20s %-16s %-6s %7s  %s%s%s%s%s\n", shown(line, "id"), shown(line, "name"),
+		shown(line, "comm"), shown(line, "watch"), shown(line, "watches"),
+		with_durations(shown(line, "triggers"), room_for_value(line), VALUE_BYTES),
+		has(line, "cgroup") ? " in " : "", has(line, "cgroup") ? shown(line, "cgroup") : "",
+		has(line, "unit") ? " of " : "", has(line, "unit") ? shown(line, "unit") : "");
+	if (number_of(line, "cgroups_unwatched") > 0)
 		fprintf(out, "%7s%s not watched\n", "",
-			counted(line, "cgroups_unwatched", "cgroup", "cgroups", text, sizeof(text)));
+			counted(line, "cgroups_unwatched", "cgroup", "cgroups"));
 }
 
-static void print_watch(FILE *out, const struct status_line *line)
+static void print_watch(FILE *out, struct shown_line *line)
 {
-	char rule[80], resource[17], kind[9], what[40], stall[32], window[32], mode[16], state[16], fired[24],
-		suppressed[24], cgroup[300], reason[512];
+	bool is_latency = has(line, "latency"), is_kill = !is_latency && !has(line, "resource");
+	const char *what = shown(line, is_latency ? "latency" : "resource");
+	char stalled[VALUE_BYTES];
 
-	bool is_latency = *status_line_get(line, "latency"),
-	     is_kill = !is_latency && !*status_line_get(line, "resource");
-
-	if (is_latency)
-		shown(line, "latency", what, sizeof(what));
-	else
-		snprintf(what, sizeof(what), "%s.%s", shown(line, "resource", resource, sizeof(resource)),
-			 shown(line, "kind", kind, sizeof(kind)));
-	fprintf(out, "%-20s %-12s %8s/%-6s %-8s %-9s %6s %10s  %s\n", shown(line, "rule", rule, sizeof(rule)),
-		is_kill ? "on_kill" : what,
+	if (!is_latency)
+		snprintf(stalled, sizeof(stalled), "%s.%s", what, shown(line, "kind"));
+	fprintf(out, "%-20s %-12s %8s/%-6s %-8s %-9s %6s %10s  %s\n", shown(line, "rule"),
+		is_kill      ? "on_kill"
+		: is_latency ? what
+			     : stalled,
 		is_kill      ? "-"
-		: is_latency ? duration(line, "limit_ns", 1, stall, sizeof(stall))
-			     : duration(line, "stall_us", 1000, stall, sizeof(stall)),
-		is_kill ? "-" : duration(line, "window_us", 1000, window, sizeof(window)),
-		shown(line, "trigger_mode", mode, sizeof(mode)), shown(line, "state", state, sizeof(state)),
-		shown(line, "fired", fired, sizeof(fired)),
-		shown(line, "suppressed", suppressed, sizeof(suppressed)),
-		*status_line_get(line, "cgroup") ? shown(line, "cgroup", cgroup, sizeof(cgroup))
-						 : "(whole system)");
-	if (*status_line_get(line, "reason"))
-		fprintf(out, "%4s%s: %s\n", "", shown(line, "trigger_mode", mode, sizeof(mode)),
-			shown(line, "reason", reason, sizeof(reason)));
+		: is_latency ? duration(line, "limit_ns", 1)
+			     : duration(line, "stall_us", 1000),
+		is_kill ? "-" : duration(line, "window_us", 1000), shown(line, "trigger_mode"),
+		shown(line, "state"), shown(line, "fired"), shown(line, "suppressed"),
+		has(line, "cgroup") ? shown(line, "cgroup") : "(whole system)");
+	if (has(line, "reason"))
+		fprintf(out, "%4s%s: %s\n", "", shown(line, "trigger_mode"), shown(line, "reason"));
 }
 
-static void print_capture(FILE *out, const struct status_line *line)
+static void print_capture(FILE *out, struct shown_line *line)
 {
-	char rule[120], stacks[48];
-	bool asked = *status_line_get(line, "asked_by");
+	bool asked = has(line, "asked_by");
 
 	fprintf(out, "  %s %s, %s so far\n", asked ? "asked for by" : "rule",
-		shown(line, asked ? "asked_by" : "rule", rule, sizeof(rule)),
-		counted(line, "stacks", "stack", "stacks", stacks, sizeof(stacks)));
+		shown(line, asked ? "asked_by" : "rule"), counted(line, "stacks", "stack", "stacks"));
 }
 
-static void print_unwind(FILE *out, const struct status_line *line)
+static void print_unwind(FILE *out, struct shown_line *line)
 {
-	char processes[48], modules[48], without[24], rows[48], bytes[24], most[24];
-
 	fprintf(out, "  %s; %s with a table, %s without; %s, which take %s of %s bytes\n",
-		counted(line, "processes", "process", "processes", processes, sizeof(processes)),
-		counted(line, "modules", "file", "files", modules, sizeof(modules)),
-		shown(line, "modules_without", without, sizeof(without)),
-		counted(line, "rows", "row", "rows", rows, sizeof(rows)),
-		shown(line, "bytes", bytes, sizeof(bytes)), shown(line, "bytes_max", most, sizeof(most)));
-	if (*status_line_get(line, "kept"))
+		counted(line, "processes", "process", "processes"), counted(line, "modules", "file", "files"),
+		shown(line, "modules_without"), counted(line, "rows", "row", "rows"), shown(line, "bytes"),
+		shown(line, "bytes_max"));
+	if (has(line, "kept"))
 		fprintf(out,
 			"  %s, %s bytes, in tables.db of the state directory; %s taken from there since the start\n",
-			counted(line, "kept", "kept table", "kept tables", modules, sizeof(modules)),
-			shown(line, "kept_bytes", bytes, sizeof(bytes)),
-			shown(line, "loaded", most, sizeof(most)));
-	if (*status_line_get(line, "named"))
+			counted(line, "kept", "kept table", "kept tables"), shown(line, "kept_bytes"),
+			shown(line, "loaded"));
+	if (has(line, "named"))
 		fprintf(out, "  names of %s, %s bytes, in the same file\n",
-			counted(line, "named", "file", "files", modules, sizeof(modules)),
-			shown(line, "named_bytes", bytes, sizeof(bytes)));
+			counted(line, "named", "file", "files"), shown(line, "named_bytes"));
 }
 
 /* The file and why it has none; since when; what to do. */
-static void print_without_table(FILE *out, const struct status_line *line)
+static void print_without_table(FILE *out, struct shown_line *line)
 {
-	char path[2 * 1024], text[512], remedy[512], since[32], retry[32];
-
-	if (*status_line_get(line, "more")) {
-		fprintf(out, "  and %s more\n", shown(line, "more", text, sizeof(text)));
+	if (has(line, "more")) {
+		fprintf(out, "  and %s more\n", shown(line, "more"));
 		return;
 	}
-	fprintf(out, "  %s: %s\n    for %s; ", shown(line, "path", path, sizeof(path)),
-		shown(line, "text", text, sizeof(text)), duration(line, "since_ns", 1, since, sizeof(since)));
-	if (!*status_line_get(line, "retry_ns"))
+	fprintf(out, "  %s: %s\n    for %s; ", shown(line, "path"), shown(line, "text"),
+		duration(line, "since_ns", 1));
+	if (!has(line, "retry_ns"))
 		fputs("not tried again until the file changes", out);
-	else if (!strcmp(status_line_get(line, "retry_ns"), "0"))
+	else if (!strcmp(value_of(line, "retry_ns"), "0"))
 		fputs("tried again when a program needs it", out);
 	else
-		fprintf(out, "tried again in %s", duration(line, "retry_ns", 1, retry, sizeof(retry)));
-	fprintf(out, "\n    remedy: %s\n", shown(line, "remedy", remedy, sizeof(remedy)));
+		fprintf(out, "tried again in %s", duration(line, "retry_ns", 1));
+	fprintf(out, "\n    remedy: %s\n", shown(line, "remedy"));
 }
 
-static void print_cgroups(FILE *out, const struct status_line *line)
+static void print_cgroups(FILE *out, struct shown_line *line)
 {
-	char paths[48], too_long[24], bytes[24], most[24], forgotten[24];
-
 	fprintf(out, "  %s, which take %s of %s bytes; %s too long; %s forgotten for lack of room\n",
-		counted(line, "paths", "path", "paths", paths, sizeof(paths)),
-		shown(line, "bytes", bytes, sizeof(bytes)), shown(line, "bytes_max", most, sizeof(most)),
-		shown(line, "too_long", too_long, sizeof(too_long)),
-		shown(line, "forgotten", forgotten, sizeof(forgotten)));
+		counted(line, "paths", "path", "paths"), shown(line, "bytes"), shown(line, "bytes_max"),
+		shown(line, "too_long"), shown(line, "forgotten"));
 }
 
-static void print_counter(FILE *out, const struct status_line *line)
+static void print_counter(FILE *out, struct shown_line *line)
 {
-	char name[64], value[24];
-
-	if (strcmp(status_line_get(line, "value"), "0"))
-		fprintf(out, "%20s  %s\n", shown(line, "value", value, sizeof(value)),
-			shown(line, "name", name, sizeof(name)));
+	if (strcmp(value_of(line, "value"), "0"))
+		fprintf(out, "%20s  %s\n", shown(line, "value"), shown(line, "name"));
 }
 
-static void print_problem(FILE *out, const struct status_line *line)
+static void print_problem(FILE *out, struct shown_line *line)
 {
-	char problem[1024], remedy[256];
-
-	fprintf(out, "  %s\n    remedy: %s\n", shown(line, "problem", problem, sizeof(problem)),
-		shown(line, "remedy", remedy, sizeof(remedy)));
+	fprintf(out, "  %s\n    remedy: %s\n", shown(line, "problem"), shown(line, "remedy"));
 }
 
 static const struct {
 	const char *kind, *title; /* no title: the line names itself */
-	void (*print)(FILE *out, const struct status_line *line);
+	void (*print)(FILE *out, struct shown_line *line);
 } kinds[] = {
 	{ "daemon", NULL, print_daemon },
 	{ "mistake", NULL, print_mistake },
@@ -342,6 +313,8 @@ static const struct {
 
 static void print_text(FILE *out, const struct daemon_status *lines)
 {
+	struct shown_line line = { 0 };
+
 	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
 		bool first = true;
 
@@ -351,7 +324,8 @@ static void print_text(FILE *out, const struct daemon_status *lines)
 			if (first && kinds[k].title)
 				fputs(kinds[k].title, out);
 			first = false;
-			kinds[k].print(out, &lines->lines[i]);
+			line.line = &lines->lines[i];
+			kinds[k].print(out, &line);
 		}
 	}
 }
