@@ -147,6 +147,12 @@ struct capture_trigger {
 	uint32_t hz;
 };
 
+/* A moment of CLOCK_MONOTONIC in Unix ns. */
+static inline int64_t capture_wall_ns(const struct capture_trigger *trigger, uint64_t monotonic_ns)
+{
+	return trigger->triggered_at + (int64_t)(monotonic_ns - trigger->triggered_ns);
+}
+
 /*
  * The number of samples on CPU to expect, for the span between two walks over all processes, between which
  * the CPU time of each process is known.

@@ -14,7 +14,7 @@
 static int64_t trigger_onset_at(const struct capture_trigger *trigger)
 {
 	return capture_was_triggered(trigger) && trigger->onset_ns
-		       ? trigger->triggered_at - (int64_t)(trigger->triggered_ns - trigger->onset_ns)
+		       ? capture_wall_ns(trigger, trigger->onset_ns)
 		       : INT64_MAX;
 }
 
@@ -180,7 +180,6 @@ static int write_kernel_stats(struct writing *writing)
 {
 	const struct capture_trigger *trigger = &writing->capture->trigger;
 	const struct kernel_stats *stats = &writing->capture->kernel_stats;
-	int64_t monotonic_at = trigger->triggered_at - (int64_t)trigger->triggered_ns;
 	char scope[PATH_MAX];
 	int result = 0;
 
@@ -197,8 +196,8 @@ static int write_kernel_stats(struct writing *writing)
 		result = sql_insert(writing->sql, &writing->statements->add_statistic, "statistic", NULL,
 				    NULL,
 				    SQL_COLUMNS(SQL_NUMBER(capture_id, writing->ids.capture_id),
-						SQL_NUMBER(from_at, monotonic_at + (int64_t)stats->from_ns),
-						SQL_NUMBER(to_at, monotonic_at + (int64_t)stats->to_ns),
+						SQL_NUMBER(from_at, capture_wall_ns(trigger, stats->from_ns)),
+						SQL_NUMBER(to_at, capture_wall_ns(trigger, stats->to_ns)),
 						SQL_TEXT(scope, scope), SQL_TEXT(source, stat->source),
 						SQL_TEXT(device, *stat->device ? stat->device : NULL),
 						SQL_TEXT(name, stat->name),
@@ -282,9 +281,7 @@ static int write_capture(struct writing *writing, int64_t *stack_ids, struct sto
 			SQL_COLUMNS(
 				SQL_NUMBER(began_at, trigger->triggered_at - (int64_t)history_ns),
 				SQL_NUMBER_IF(onset_at, onset_at != INT64_MAX, onset_at),
-				SQL_NUMBER(ended_at,
-					   trigger->triggered_at +
-						   (int64_t)(capture->ended_ns - trigger->triggered_ns)),
+				SQL_NUMBER(ended_at, capture_wall_ns(trigger, capture->ended_ns)),
 				SQL_NUMBER(history_ns, history_ns),
 				SQL_NUMBER(offcpu_history_ns, capture_available_offcpu_history_ns(capture)),
 				SQL_NUMBER_IF(expected_samples, has_expected,

@@ -38,11 +38,6 @@ static int write_rows(struct sql *sql, struct latency_statements *statements, in
 	return result;
 }
 
-static int64_t wall_time(const struct capture_trigger *trigger, uint64_t ns)
-{
-	return trigger->triggered_at + (int64_t)(ns - trigger->triggered_ns);
-}
-
 static int write_measured(struct sql *sql, struct latency_statements *statements, int64_t capture_id,
 			  const struct capture *capture, uint32_t metric, uint32_t span)
 {
@@ -56,8 +51,8 @@ static int write_measured(struct sql *sql, struct latency_statements *statements
 			  SQL_COLUMNS(SQL_NUMBER(capture_id, capture_id),
 				      SQL_TEXT(metric, latency_metric_names[metric]),
 				      SQL_TEXT(span, latency_span_names[span]),
-				      SQL_NUMBER(from_at, wall_time(&capture->trigger, from_ns)),
-				      SQL_NUMBER(to_at, wall_time(&capture->trigger, to_ns)),
+				      SQL_NUMBER(from_at, capture_wall_ns(&capture->trigger, from_ns)),
+				      SQL_NUMBER(to_at, capture_wall_ns(&capture->trigger, to_ns)),
 				      SQL_NUMBER(wanted_ns, ends_ns > begins_ns ? ends_ns - begins_ns : 0),
 				      SQL_NUMBER(events, events->events), SQL_NUMBER(lost, events->lost),
 				      SQL_NUMBER(unpaired, events->unpaired),

@@ -56,12 +56,6 @@ int store_process_write(struct sql *sql, struct usage_statements *statements, in
 			    SQL_TEXT(runtime_evidence, runtime.name ? runtime.evidence : NULL)));
 }
 
-/* Wall clock of a moment in CLOCK_MONOTONIC. */
-static int64_t wall_of(const struct capture *capture, uint64_t monotonic_ns)
-{
-	return capture->trigger.triggered_at + (int64_t)(monotonic_ns - capture->trigger.triggered_ns);
-}
-
 static const char *text_or_null(const char *text)
 {
 	return *text ? text : NULL;
@@ -99,8 +93,9 @@ static int write_row(struct sql *sql, struct usage_statements *statements, int64
 		SQL_COLUMNS(
 			SQL_NUMBER(capture_id, capture_id), SQL_NUMBER_IF(process_id, process_id, process_id),
 			SQL_TEXT(role, usage_role_names[row->role]),
-			SQL_NUMBER(from_at, wall_of(capture, capture->usage.before.walked_ns)),
-			SQL_NUMBER(to_at, wall_of(capture, capture->usage.to_ns)),
+			SQL_NUMBER(from_at,
+				   capture_wall_ns(&capture->trigger, capture->usage.before.walked_ns)),
+			SQL_NUMBER(to_at, capture_wall_ns(&capture->trigger, capture->usage.to_ns)),
 			SQL_NUMBER(cpu_ns, task->cpu_ns), SQL_NUMBER(run_delay_ns, task->run_delay_ns),
 			SQL_NUMBER_IF(io_delay_ns, process->counts_io_delay, task->io_delay_ns),
 			SQL_NUMBER(stalled_cpu_ns, sums->stalled_cpu_ns),
@@ -150,8 +145,8 @@ static int write_machine_time(struct sql *sql, struct usage_statements *statemen
 		result = sql_insert(
 			sql, &statements->add_machine_time, "machine_time", NULL, NULL,
 			SQL_COLUMNS(SQL_NUMBER(capture_id, capture_id), SQL_TEXT(part, machine_part_names[i]),
-				    SQL_NUMBER(from_at, wall_of(capture, machine->from_ns)),
-				    SQL_NUMBER(to_at, wall_of(capture, machine->to_ns)),
+				    SQL_NUMBER(from_at, capture_wall_ns(&capture->trigger, machine->from_ns)),
+				    SQL_NUMBER(to_at, capture_wall_ns(&capture->trigger, machine->to_ns)),
 				    SQL_NUMBER(ns, machine->parts_ns[i]),
 				    SQL_REAL_IF(percent, true,
 						percent_of(machine->parts_ns[i], machine->total_ns))));
@@ -168,8 +163,9 @@ static int write_machine_bytes(struct sql *sql, struct usage_statements *stateme
 		result = sql_insert(
 			sql, &statements->add_machine_bytes, "machine_bytes", NULL, NULL,
 			SQL_COLUMNS(SQL_NUMBER(capture_id, capture_id), SQL_TEXT(part, byte_part_names[i]),
-				    SQL_NUMBER(from_at, wall_of(capture, usage->before.walked_ns)),
-				    SQL_NUMBER(to_at, wall_of(capture, usage->to_ns)),
+				    SQL_NUMBER(from_at,
+					       capture_wall_ns(&capture->trigger, usage->before.walked_ns)),
+				    SQL_NUMBER(to_at, capture_wall_ns(&capture->trigger, usage->to_ns)),
 				    SQL_NUMBER(read_bytes, usage->bytes.read[i]),
 				    SQL_NUMBER(write_bytes, usage->bytes.written[i])));
 	return result;
@@ -180,16 +176,17 @@ static int write_interrupt(struct sql *sql, struct usage_statements *statements,
 {
 	const struct machine_time *machine = &capture->usage.machine;
 
-	return sql_insert(sql, &statements->add_interrupt, "interrupt", NULL, NULL,
-			  SQL_COLUMNS(SQL_NUMBER(capture_id, capture_id), SQL_TEXT(kind, interrupt_kind(row)),
-				      SQL_NUMBER_IF(number, !is_rest && row->key.kind != INTERRUPT_TIMER,
-						    row->key.number),
-				      SQL_TEXT(name, is_rest ? NULL : interrupt_name(row)),
-				      SQL_NUMBER(from_at, wall_of(capture, machine->from_ns)),
-				      SQL_NUMBER(to_at, wall_of(capture, machine->to_ns)),
-				      SQL_NUMBER(count, row->sums.count), SQL_NUMBER(ns, row->sums.ns),
-				      SQL_REAL_IF(percent, machine->total_ns,
-						  percent_of(row->sums.ns, machine->total_ns))));
+	return sql_insert(
+		sql, &statements->add_interrupt, "interrupt", NULL, NULL,
+		SQL_COLUMNS(
+			SQL_NUMBER(capture_id, capture_id), SQL_TEXT(kind, interrupt_kind(row)),
+			SQL_NUMBER_IF(number, !is_rest && row->key.kind != INTERRUPT_TIMER, row->key.number),
+			SQL_TEXT(name, is_rest ? NULL : interrupt_name(row)),
+			SQL_NUMBER(from_at, capture_wall_ns(&capture->trigger, machine->from_ns)),
+			SQL_NUMBER(to_at, capture_wall_ns(&capture->trigger, machine->to_ns)),
+			SQL_NUMBER(count, row->sums.count), SQL_NUMBER(ns, row->sums.ns),
+			SQL_REAL_IF(percent, machine->total_ns,
+				    percent_of(row->sums.ns, machine->total_ns))));
 }
 
 static int write_interrupts(struct sql *sql, struct usage_statements *statements, int64_t capture_id,
@@ -215,7 +212,7 @@ static int write_killed(struct sql *sql, struct usage_statements *statements, in
 	name_cgroup(row->by_cgroup, &by_names);
 	return sql_insert(sql, &statements->add_killed, "killed", NULL, NULL,
 			  SQL_COLUMNS(SQL_NUMBER(capture_id, capture_id),
-				      SQL_NUMBER(at, wall_of(capture, record->time_ns)),
+				      SQL_NUMBER(at, capture_wall_ns(&capture->trigger, record->time_ns)),
 				      SQL_TEXT(how, kill_row_how(row)),
 				      SQL_TEXT(role, row->is_rest     ? "rest"
 						     : row->is_target ? "target"
@@ -253,8 +250,9 @@ static int write_cgroup_memory(struct sql *sql, struct usage_statements *stateme
 		SQL_COLUMNS(
 			SQL_NUMBER(capture_id, capture_id), SQL_TEXT(cgroup, row->cgroup),
 			SQL_TEXT(unit, names.unit), SQL_TEXT(container, names.container),
-			SQL_NUMBER(from_at, wall_of(capture, capture->cgroup_memory.from_ns)),
-			SQL_NUMBER(to_at, wall_of(capture, capture->cgroup_memory.to_ns)),
+			SQL_NUMBER(from_at,
+				   capture_wall_ns(&capture->trigger, capture->cgroup_memory.from_ns)),
+			SQL_NUMBER(to_at, capture_wall_ns(&capture->trigger, capture->cgroup_memory.to_ns)),
 			KNOWN(current_before_bytes, before->current), KNOWN(current_bytes, after->current),
 			KNOWN(anon_before_bytes, before->anon), KNOWN(anon_bytes, after->anon),
 			KNOWN(file_before_bytes, before->file), KNOWN(file_bytes, after->file),
