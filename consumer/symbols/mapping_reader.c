@@ -105,23 +105,20 @@ static void ask_for(const struct mapping_reader *reader, const struct mapping_re
 static int await_bytes(struct mapping_reader *reader, struct pass *pass,
 		       const struct mapping_request *request, uint64_t deadline_ns)
 {
-	int result = 0;
+	HOLD_LOCK(&reader->lock);
 
-	pthread_mutex_lock(&reader->lock);
-	if (!pass->there && reader->reading) {
-		result = -EBUSY;
-	} else if (!pass->there) {
+	if (!pass->there && reader->reading)
+		return -EBUSY;
+	if (!pass->there) {
 		ask_for(reader, request);
 		reader->reading = pass;
 		pthread_cond_broadcast(&reader->changed);
 		AWAIT(reader, pass->there, deadline_ns);
-		if (!pass->there)
-			result = -ETIMEDOUT;
 	}
-	if (!result)
-		pass->there = false;
-	pthread_mutex_unlock(&reader->lock);
-	return result;
+	if (!pass->there)
+		return -ETIMEDOUT;
+	pass->there = false;
+	return 0;
 }
 
 static void end_pass(struct pass *pass)

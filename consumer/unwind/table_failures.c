@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/unwind/table_failures.h"
 
-#include "common/base/cleanup.h"
+#include "common/system/thread.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +129,7 @@ void table_failures_note(struct table_failures *failures, const char *path, cons
 
 	if (!failures)
 		return;
-	pthread_mutex_lock(&failures->lock);
+	HOLD_LOCK(&failures->lock);
 	failure = find(failures, file);
 	if (failure)
 		since_ns = failure->since_ns;
@@ -142,7 +141,6 @@ void table_failures_note(struct table_failures *failures, const char *path, cons
 		};
 		copy_path(path, failure->path);
 	}
-	pthread_mutex_unlock(&failures->lock);
 }
 
 void table_failures_remove(struct table_failures *failures, const struct table_identity *file)
@@ -151,20 +149,18 @@ void table_failures_remove(struct table_failures *failures, const struct table_i
 
 	if (!failures)
 		return;
-	pthread_mutex_lock(&failures->lock);
+	HOLD_LOCK(&failures->lock);
 	failure = find(failures, file);
 	if (failure)
 		*failure = failures->list[--failures->count];
-	pthread_mutex_unlock(&failures->lock);
 }
 
 void table_failures_clear(struct table_failures *failures)
 {
 	if (!failures)
 		return;
-	pthread_mutex_lock(&failures->lock);
+	HOLD_LOCK(&failures->lock);
 	failures->count = 0;
-	pthread_mutex_unlock(&failures->lock);
 }
 
 static int compare(const void *a, const void *b)
@@ -177,14 +173,10 @@ static int compare(const void *a, const void *b)
 
 uint32_t table_failures_copy(struct table_failures *failures, struct table_failure into[TABLE_FAILURES_MOST])
 {
-	uint32_t count;
-
 	if (!failures)
 		return 0;
-	pthread_mutex_lock(&failures->lock);
-	count = failures->count;
-	memcpy(into, failures->list, count * sizeof(*into));
-	pthread_mutex_unlock(&failures->lock);
-	qsort(into, count, sizeof(*into), compare);
-	return count;
+	HOLD_LOCK(&failures->lock);
+	memcpy(into, failures->list, failures->count * sizeof(*into));
+	qsort(into, failures->count, sizeof(*into), compare);
+	return failures->count;
 }

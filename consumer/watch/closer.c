@@ -90,14 +90,10 @@ void closer_close(struct closer *closer, int fd)
 
 uint32_t closer_pending(struct closer *closer)
 {
-	uint32_t pending;
-
 	if (!closer)
 		return 0;
-	pthread_mutex_lock(&closer->lock);
-	pending = (uint32_t)closer->count + closer->closing;
-	pthread_mutex_unlock(&closer->lock);
-	return pending;
+	HOLD_LOCK(&closer->lock);
+	return (uint32_t)closer->count + closer->closing;
 }
 
 void closer_stop(struct closer *closer)

@@ -65,9 +65,9 @@ void baselines_make_way(struct worker *worker)
 
 void worker_add_baseline(struct worker *worker, struct capture *baseline)
 {
-	pthread_mutex_lock(&worker->lock);
+	HOLD_LOCK(&worker->lock);
+
 	give_up_baseline(worker);
 	worker->baselines.waiting = baseline;
 	pthread_cond_signal(&worker->changed);
-	pthread_mutex_unlock(&worker->lock);
 }

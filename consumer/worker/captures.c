@@ -43,12 +43,9 @@ static void give_up_capture(struct worker *worker, const struct capture *capture
 
 static uint64_t naming_patience(struct worker *worker)
 {
-	uint64_t patience_ns;
+	HOLD_LOCK(&worker->lock);
 
-	pthread_mutex_lock(&worker->lock);
-	patience_ns = worker->reloads.in_force->settings.naming_ns;
-	pthread_mutex_unlock(&worker->lock);
-	return patience_ns;
+	return worker->reloads.in_force->settings.naming_ns;
 }
 
 /* Tells of a capture that is written. A log that is the journal has the entry instead of a line. */

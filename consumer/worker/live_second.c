@@ -100,41 +100,35 @@ void live_work_free(struct live_work *live)
 
 void worker_name_live(struct worker *worker, struct capture *capture)
 {
-	pthread_mutex_lock(&worker->lock);
+	HOLD_LOCK(&worker->lock);
+
 	worker->live.second = capture;
 	worker->live.is_wanted[LIVE_SAMPLES] = true;
 	pthread_cond_signal(&worker->changed);
-	pthread_mutex_unlock(&worker->lock);
 }
 
 void worker_name_latency(struct worker *worker, struct latency *latency, int64_t wall_ns)
 {
-	pthread_mutex_lock(&worker->lock);
+	HOLD_LOCK(&worker->lock);
+
 	worker->live.latency = latency;
 	worker->live.wall_ns = wall_ns;
 	worker->live.is_wanted[LIVE_LATENCIES] = true;
 	pthread_cond_signal(&worker->changed);
-	pthread_mutex_unlock(&worker->lock);
 }
 
 bool worker_is_live(struct worker *worker, enum live_kind kind)
 {
-	bool is_live;
+	HOLD_LOCK(&worker->lock);
 
-	pthread_mutex_lock(&worker->lock);
-	is_live = worker->live.is_wanted[kind];
-	pthread_mutex_unlock(&worker->lock);
-	return is_live;
+	return worker->live.is_wanted[kind];
 }
 
 char *worker_live_text(struct worker *worker, enum live_kind kind)
 {
-	char *text;
+	HOLD_LOCK(&worker->lock);
 
-	pthread_mutex_lock(&worker->lock);
-	text = TAKE_PTR(worker->live.texts[kind]);
-	if (text)
+	if (worker->live.texts[kind])
 		worker->live.is_wanted[kind] = false;
-	pthread_mutex_unlock(&worker->lock);
-	return text;
+	return TAKE_PTR(worker->live.texts[kind]);
 }

@@ -7,12 +7,9 @@
 
 bool worker_has_captures(struct worker *worker)
 {
-	bool has_captures;
+	HOLD_LOCK(&worker->lock);
 
-	pthread_mutex_lock(&worker->lock);
-	has_captures = worker->captures.count;
-	pthread_mutex_unlock(&worker->lock);
-	return has_captures;
+	return worker->captures.count;
 }
 
 static struct capture *capture_of(uint64_t holder)
@@ -32,29 +29,23 @@ static bool has_room(const struct worker *worker, const struct share_owner *owne
 
 bool worker_has_room(struct worker *worker, const struct share_owner *owner, struct capture **ret_loser)
 {
-	bool room;
+	HOLD_LOCK(&worker->lock);
 
-	pthread_mutex_lock(&worker->lock);
-	room = has_room(worker, owner, ret_loser);
-	pthread_mutex_unlock(&worker->lock);
-	return room;
+	return has_room(worker, owner, ret_loser);
 }
 
 bool worker_begin_capture(struct worker *worker, struct capture *capture, const struct share_owner *owner,
 			  struct capture **ret_loser)
 {
-	bool room;
+	HOLD_LOCK(&worker->lock);
 
-	pthread_mutex_lock(&worker->lock);
-	room = has_room(worker, owner, ret_loser);
-	if (room) {
-		baselines_make_way(worker);
-		shares_make_way(&worker->captures, capture_holder(*ret_loser));
-		shares_take(&worker->captures, owner, capture_holder(capture));
-		worker_add_job(worker, (struct job){ .kind = JOB_BEGIN, .capture = capture });
-	}
-	pthread_mutex_unlock(&worker->lock);
-	return room;
+	if (!has_room(worker, owner, ret_loser))
+		return false;
+	baselines_make_way(worker);
+	shares_make_way(&worker->captures, capture_holder(*ret_loser));
+	shares_take(&worker->captures, owner, capture_holder(capture));
+	worker_add_job(worker, (struct job){ .kind = JOB_BEGIN, .capture = capture });
+	return true;
 }
 
 size_t worker_bytes_left(struct worker *worker, const struct capture *capture)
@@ -62,8 +53,8 @@ size_t worker_bytes_left(struct worker *worker, const struct capture *capture)
 	const struct share_owner *owner = NULL;
 	size_t most = WORKER_CAPTURES_BYTES_MAX(worker->kernel->manifest.cpus), held = 0, owned = 0,
 	       least = WORKER_RULE_BYTES_LEAST;
+	HOLD_LOCK(&worker->lock);
 
-	pthread_mutex_lock(&worker->lock);
 	for (uint32_t i = 0; i < worker->captures.count; i++)
 		if (worker->captures.places[i].holder == capture_holder(capture))
 			owner = &worker->captures.places[i].owner;
@@ -78,15 +69,14 @@ size_t worker_bytes_left(struct worker *worker, const struct capture *capture)
 	}
 	if (owner && owner->kind == SHARE_OF_USER)
 		least = WORKER_USER_BYTES_LEAST;
-	pthread_mutex_unlock(&worker->lock);
 	least = owned < least ? least - owned : 0;
 	return held + least < most ? most - held : least;
 }
 
 void worker_commit_capture(struct worker *worker, struct capture *capture)
 {
-	pthread_mutex_lock(&worker->lock);
+	HOLD_LOCK(&worker->lock);
+
 	shares_fix(&worker->captures, capture_holder(capture));
 	worker_add_job(worker, (struct job){ .kind = JOB_COMMIT, .capture = capture });
-	pthread_mutex_unlock(&worker->lock);
 }

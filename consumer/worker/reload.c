@@ -60,9 +60,9 @@ void reload_follow_settings(struct worker *worker)
 
 void worker_reload(struct worker *worker)
 {
-	pthread_mutex_lock(&worker->lock);
+	HOLD_LOCK(&worker->lock);
+
 	worker_add_job(worker, (struct job){ .kind = JOB_RELOAD });
-	pthread_mutex_unlock(&worker->lock);
 }
 
 int worker_reload_fd(const struct worker *worker)
@@ -72,17 +72,14 @@ int worker_reload_fd(const struct worker *worker)
 
 struct configuration *worker_reload_result(struct worker *worker, struct config_errors *ret_errors)
 {
-	struct configuration *configuration;
 	uint64_t times;
 
 	if (read(worker->reloads.fd, &times, sizeof(times)) < 0)
 		return NULL;
-	pthread_mutex_lock(&worker->lock);
-	configuration = TAKE_PTR(worker->reloads.configuration);
+	HOLD_LOCK(&worker->lock);
 	*ret_errors = worker->reloads.errors;
 	worker->reloads.errors = (struct config_errors){ 0 };
-	pthread_mutex_unlock(&worker->lock);
-	return configuration;
+	return TAKE_PTR(worker->reloads.configuration);
 }
 
 void worker_confirm(struct worker *worker, const struct configuration *configuration)
@@ -94,8 +91,8 @@ void worker_confirm(struct worker *worker, const struct configuration *configura
 		       now->baseline_age_ns_max != before->baseline_age_ns_max ||
 		       now->metrics_ns != before->metrics_ns || now->budget_ppm != before->budget_ppm ||
 		       strcmp(now->metrics_file, before->metrics_file) != 0;
+	HOLD_LOCK(&worker->lock);
 
-	pthread_mutex_lock(&worker->lock);
 	worker->reloads.in_force = configuration;
 	if (changed)
 		worker_add_job(
@@ -103,5 +100,4 @@ void worker_confirm(struct worker *worker, const struct configuration *configura
 			(struct job){ .kind = JOB_LIMIT,
 				      .limits = { now->database_bytes_max, now->database_age_ns_max,
 						  now->activity_age_ns_max, now->baseline_age_ns_max } });
-	pthread_mutex_unlock(&worker->lock);
 }

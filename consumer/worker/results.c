@@ -38,19 +38,16 @@ int worker_results_fd(const struct worker *worker)
 bool worker_next_result(struct worker *worker, struct worker_result *ret_result)
 {
 	uint64_t times;
-	bool any;
 
 	/* reset first: a result that comes meanwhile makes it readable again */
 	if (read(worker->results.fd, &times, sizeof(times)) < 0 && errno != EAGAIN)
 		return false;
-	pthread_mutex_lock(&worker->lock);
-	any = worker->results.count > 0;
-	if (any) {
-		*ret_result = worker->results.waiting[0];
-		worker->results.count--;
-		memmove(worker->results.waiting, worker->results.waiting + 1,
-			worker->results.count * sizeof(worker->results.waiting[0]));
-	}
-	pthread_mutex_unlock(&worker->lock);
-	return any;
+	HOLD_LOCK(&worker->lock);
+	if (!worker->results.count)
+		return false;
+	*ret_result = worker->results.waiting[0];
+	worker->results.count--;
+	memmove(worker->results.waiting, worker->results.waiting + 1,
+		worker->results.count * sizeof(worker->results.waiting[0]));
+	return true;
 }

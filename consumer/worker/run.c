@@ -36,12 +36,9 @@ int worker_begin_run(struct worker *worker, struct configuration *configuration)
 
 static bool take_reload(struct worker *worker)
 {
-	bool found;
+	HOLD_LOCK(&worker->lock);
 
-	pthread_mutex_lock(&worker->lock);
-	found = job_queue_take_reload(&worker->queue);
-	pthread_mutex_unlock(&worker->lock);
-	return found;
+	return job_queue_take_reload(&worker->queue);
 }
 
 static int try_to_migrate(struct worker *worker)

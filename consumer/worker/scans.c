@@ -161,9 +161,9 @@ static void note_result(struct worker *worker, int result)
 
 static void spend(struct worker *worker, enum scan_kind kind, uint64_t cpu_ns)
 {
-	pthread_mutex_lock(&worker->lock);
+	HOLD_LOCK(&worker->lock);
+
 	scan_pace_spend(&worker->pace, kind, cpu_ns, worker->captures.count, clock_now_ns(worker->clock));
-	pthread_mutex_unlock(&worker->lock);
 }
 
 static void forget_mappings(struct worker *worker)
@@ -180,9 +180,9 @@ static void forget_mappings(struct worker *worker)
 
 static void note_scan(struct worker *worker)
 {
-	pthread_mutex_lock(&worker->lock);
+	HOLD_LOCK(&worker->lock);
+
 	scan_pace_note_scan(&worker->pace, mappings_fresh(worker->scans.mappings));
-	pthread_mutex_unlock(&worker->lock);
 }
 
 void scans_run(struct worker *worker, bool with_tables)

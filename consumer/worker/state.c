@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/worker/state.h"
 
-#include "common/system/thread.h"
 #include "consumer/process/heap.h"
 
 #define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* time reserved for the database at the daemon's end */
@@ -26,10 +25,10 @@ void worker_add_job(struct worker *worker, struct job job)
 
 void worker_want_scan(struct worker *worker, enum scan_kind kind, uint64_t at_ns)
 {
-	pthread_mutex_lock(&worker->lock);
+	HOLD_LOCK(&worker->lock);
+
 	if (scan_pace_want(&worker->pace, kind, at_ns))
 		pthread_cond_signal(&worker->changed);
-	pthread_mutex_unlock(&worker->lock);
 }
 
 void worker_want_scan_again(struct worker *worker)
@@ -41,14 +40,11 @@ bool worker_pause(struct worker *worker)
 {
 	uint64_t until_ns = clock_now_ns(worker->clock) + RETRY_NS;
 	int waited = 0;
-	bool stopping;
+	HOLD_LOCK(&worker->lock);
 
-	pthread_mutex_lock(&worker->lock);
 	while (!worker->stopping && !waited)
 		waited = thread_condition_wait_until(&worker->changed, &worker->lock, until_ns);
-	stopping = worker->stopping;
-	pthread_mutex_unlock(&worker->lock);
-	return stopping;
+	return worker->stopping;
 }
 
 void worker_settle_heap(struct worker *worker)

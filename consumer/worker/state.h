@@ -9,6 +9,7 @@
 
 #include "common/base/clock.h"
 #include "common/system/log.h"
+#include "common/system/thread.h"
 #include "consumer/kept/file_cache.h"
 #include "consumer/process/cpu_budget.h"
 #include "consumer/process/shares.h"
@@ -27,7 +28,6 @@
 #include "consumer/worker/scan_pace.h"
 #include "consumer/worker/worker.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* thread.c opens, starts and ends the worker thread. All functions but run_thread() are the draining thread's. */
-#include "common/system/thread.h"
 #include "common/base/cleanup.h"
 #include "common/symbolizer/debug_files.h"
 #include "consumer/symbols/jit_map.h"

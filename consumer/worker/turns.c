@@ -4,7 +4,6 @@
  * calls for, what is watched, and last a baseline.
  */
 #include "common/base/cleanup.h"
-#include "common/system/thread.h"
 #include "consumer/worker/state.h"
 
 static void do_job(struct worker *worker, const struct job *job)
@@ -142,17 +141,17 @@ static void do_turn(struct worker *worker, const struct turn *turn)
 /* Waits for what is to be done next. Returns false at the daemon's end, when all jobs are done. */
 static bool await_turn(struct worker *worker, struct turn *ret_turn)
 {
-	bool found;
+	HOLD_LOCK(&worker->lock);
 
-	pthread_mutex_lock(&worker->lock);
-	while (!(found = choose_turn(worker, ret_turn)) && !worker->stopping) {
+	while (!choose_turn(worker, ret_turn)) {
+		if (worker->stopping)
+			return false;
 		if (ret_turn->due_ns)
 			thread_condition_wait_until(&worker->changed, &worker->lock, ret_turn->due_ns);
 		else
 			pthread_cond_wait(&worker->changed, &worker->lock);
 	}
-	pthread_mutex_unlock(&worker->lock);
-	return found;
+	return true;
 }
 
 bool worker_turn(struct worker *worker)
