@@ -19,20 +19,6 @@
 const char *const trigger_mode_names[TRIGGER_MODES] = { "kernel",   "sampled", "manual",
 							"baseline", "kill",    "latency" };
 
-enum key {
-	KEY_COMM,
-	KEY_CGROUP,
-	KEY_UNIT,
-	KEY_WATCH,
-	KEY_ON_KILL,
-	KEY_LATENCY,
-	KEY_PROBES,
-	KEY_HISTORY,
-	KEY_CAPTURE,
-	KEY_COOLDOWN,
-	KEYS
-};
-
 const char *const rule_watch_names[RULE_WATCHES] = {
 	[WATCH_CGROUP] = "cgroup",
 	[WATCH_SLICE] = "slice",
@@ -45,7 +31,7 @@ struct reading {
 	struct rule *rule; /* the current section, or NULL: its keys are skipped */
 	char file[200];    /* the current section's rule */
 	unsigned int line;
-	bool has_trigger;
+	bool has_trigger, names_processes;
 	unsigned int keys; /* one bit for each key that the current section has set */
 	bool out_of_memory;
 };
@@ -73,6 +59,7 @@ static void set_comm(struct reading *reading, const struct ini_entry *entry)
 {
 	const char *why;
 
+	reading->names_processes = true;
 	if (comm_pattern_parse(entry->value, &reading->rule->comm, &why))
 		config_error(reading->errors, entry->file, entry->line, "comm = %s: %s", entry->value, why);
 }
@@ -94,6 +81,7 @@ static void set_unit(struct reading *reading, const struct ini_entry *entry)
 {
 	const char *why;
 
+	reading->names_processes = true;
 	if (!unit_pattern_is_valid(entry->value, &why)) {
 		config_error(reading->errors, entry->file, entry->line, "unit = %s: %s", entry->value, why);
 		return;
@@ -232,7 +220,7 @@ static void finish_rule(struct reading *reading)
 
 	if (!rule)
 		return;
-	if (!(reading->keys & (1U << KEY_COMM | 1U << KEY_UNIT)))
+	if (!reading->names_processes)
 		config_error(reading->errors, reading->file, reading->line,
 			     "rule '%s' has no comm and no unit", rule->name);
 	if (!reading->has_trigger)
@@ -288,68 +276,50 @@ static void begin_rule(struct reading *reading, const struct ini_entry *entry)
 	snprintf(reading->rule->source, sizeof(reading->rule->source), "%.200s:%u", entry->file, entry->line);
 	snprintf(reading->file, sizeof(reading->file), "%s", entry->file);
 	reading->line = entry->line;
-	reading->has_trigger = false;
+	reading->has_trigger = reading->names_processes = false;
 	reading->keys = 0;
 }
 
-static const char *const key_names[KEYS] = {
-	[KEY_COMM] = "comm",         [KEY_CGROUP] = "cgroup",   [KEY_UNIT] = "unit",
-	[KEY_WATCH] = "watch",       [KEY_ON_KILL] = "on_kill", [KEY_LATENCY] = "latency",
-	[KEY_PROBES] = "probes",     [KEY_HISTORY] = "history", [KEY_CAPTURE] = "capture",
-	[KEY_COOLDOWN] = "cooldown",
+/* A key of a rule: what reads its value, or where the duration goes and its bounds. */
+static const struct rule_key {
+	const char *name;
+	void (*set)(struct reading *reading, const struct ini_entry *entry);
+	size_t at; /* in struct rule */
+	uint64_t least_ns, most_ns;
+} keys[] = {
+	{ "comm", .set = set_comm },
+	{ "cgroup", .set = set_cgroup },
+	{ "unit", .set = set_unit },
+	{ "watch", .set = set_watch },
+	{ "on_kill", .set = set_on_kill },
+	{ "latency", .set = set_latency },
+	{ "probes", .set = set_probes },
+	{ "history", .at = offsetof(struct rule, history_ns), .most_ns = HISTORY_MAX_NS },
+	{ "capture", .at = offsetof(struct rule, capture_ns), .least_ns = CAPTURE_MIN_NS,
+	  .most_ns = CAPTURE_MAX_NS },
+	{ "cooldown", .at = offsetof(struct rule, cooldown_ns), .most_ns = COOLDOWN_MAX_NS },
 };
 
-static void set_key(struct reading *reading, enum key key, const struct ini_entry *entry)
+/* Returns false for another key. */
+static bool set_key(struct reading *reading, const struct ini_entry *entry)
 {
-	struct rule *rule = reading->rule;
+	const struct rule_key *key = keys;
+	unsigned int bit;
 
-	/* as RESOURCE.KIND, several lines each add something */
-	if (reading->keys & 1U << key && key != KEY_LATENCY)
+	while (strcmp(entry->key, key->name))
+		if (++key == keys + ARRAY_SIZE(keys))
+			return false;
+	bit = 1U << (key - keys);
+	/* as RESOURCE.KIND, several lines of `latency` each add something */
+	if (reading->keys & bit && key->set != set_latency)
 		config_error(reading->errors, entry->file, entry->line, "%s is set twice", entry->key);
-	reading->keys |= 1U << key;
-	switch (key) {
-	case KEY_COMM:
-		set_comm(reading, entry);
-		break;
-	case KEY_CGROUP:
-		set_cgroup(reading, entry);
-		break;
-	case KEY_UNIT:
-		set_unit(reading, entry);
-		break;
-	case KEY_WATCH:
-		set_watch(reading, entry);
-		break;
-	case KEY_ON_KILL:
-		set_on_kill(reading, entry);
-		break;
-	case KEY_LATENCY:
-		set_latency(reading, entry);
-		break;
-	case KEY_PROBES:
-		set_probes(reading, entry);
-		break;
-	case KEY_HISTORY:
-		set_duration(reading, entry, &rule->history_ns, 0, HISTORY_MAX_NS);
-		break;
-	case KEY_CAPTURE:
-		set_duration(reading, entry, &rule->capture_ns, CAPTURE_MIN_NS, CAPTURE_MAX_NS);
-		break;
-	case KEY_COOLDOWN:
-		set_duration(reading, entry, &rule->cooldown_ns, 0, COOLDOWN_MAX_NS);
-		break;
-	case KEYS:
-		break;
-	}
-}
-
-static enum key find_key(const char *name)
-{
-	unsigned int key = 0;
-
-	while (key < KEYS && strcmp(name, key_names[key]))
-		key++;
-	return (enum key)key;
+	reading->keys |= bit;
+	if (key->set)
+		key->set(reading, entry);
+	else
+		set_duration(reading, entry, (uint64_t *)(void *)((char *)reading->rule + key->at),
+			     key->least_ns, key->most_ns);
+	return true;
 }
 
 static void visit_entry(void *user, const struct ini_entry *entry)
@@ -364,11 +334,9 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 			     "'%s' comes before the first [rule NAME]", entry->key);
 	else if (!reading->rule)
 		return; /* the section's header was reported as a mistake */
-	else if (find_key(entry->key) != KEYS)
-		set_key(reading, find_key(entry->key), entry);
 	else if (is_trigger(entry->key, &trigger))
 		add_trigger(reading, entry, trigger);
-	else
+	else if (!set_key(reading, entry))
 		config_error(reading->errors, entry->file, entry->line, "unknown key '%s'", entry->key);
 }
 
