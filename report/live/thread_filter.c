@@ -8,33 +8,15 @@
 int thread_column_find(const char *name, size_t bytes)
 {
 	for (int column = 0; column < THREAD_GROUPING; column++)
-		if (strlen(thread_column_names[column]) == bytes &&
-		    !memcmp(thread_column_names[column], name, bytes))
+		if (strlen(thread_columns[column].name) == bytes &&
+		    !memcmp(thread_columns[column].name, name, bytes))
 			return column;
 	return -ENOENT;
 }
 
 bool thread_column_is_known(uint32_t column, enum thread_origin origin)
 {
-	switch (column) {
-	case THREAD_STATE:
-	case THREAD_SYSCALL:
-		return origin != THREADS_SAMPLED;
-	case THREAD_FD:
-	case THREAD_FUTEX:
-		return origin == THREADS_NOW;
-	case THREAD_PROCESS:
-	case THREAD_TGID:
-	case THREAD_TID:
-		return origin != THREADS_STORED;
-	case THREAD_CONTAINER:
-	case THREAD_KERNEL:
-		return origin == THREADS_STORED;
-	case THREAD_MODULE:
-		return origin == THREADS_SAMPLED;
-	default:
-		return true;
-	}
+	return thread_columns[column].origins >> origin & 1;
 }
 
 uint32_t thread_filter_unknown(const struct thread_filter *filter, enum thread_origin origin)

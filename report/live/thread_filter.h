@@ -34,13 +34,6 @@ int thread_filter_read(struct thread_filter *filter, const char *text, const cha
 /* `values` are those of the columns before THREAD_GROUPING. */
 bool thread_filter_matches(const struct thread_filter *filter, const char *const *values);
 
-/* Where lines of threads come from. */
-enum thread_origin {
-	THREADS_NOW,     /* the iterator `threads` */
-	THREADS_SAMPLED, /* samples on CPU */
-	THREADS_STORED,  /* the activity in the database */
-};
-
 /* Whether lines from there have that column. */
 bool thread_column_is_known(uint32_t column, enum thread_origin origin);
 

@@ -169,7 +169,7 @@ static int add_column(const struct columns_word *word, const char *name, size_t 
 
 	if (column >= 0 && !thread_column_is_known((uint32_t)column, origin)) {
 		log_error("%s %s: 'bourdon %s' has no column '%s', but 'bourdon %s' has; there are %s",
-			  word->option, word->text, origins[origin].command, thread_column_names[column],
+			  word->option, word->text, origins[origin].command, thread_columns[column].name,
 			  command_with((uint32_t)column), origins[origin].columns);
 		return EXIT_USAGE;
 	}
@@ -181,7 +181,7 @@ static int add_column(const struct columns_word *word, const char *name, size_t 
 	for (uint32_t i = 0; i < view->columns_count; i++)
 		if (view->columns[i] == (uint32_t)column) {
 			log_error("%s %s: '%s' is there twice", word->option, word->text,
-				  thread_column_names[column]);
+				  thread_columns[column].name);
 			return EXIT_USAGE;
 		}
 	view->columns[view->columns_count++] = (uint32_t)column;
@@ -225,7 +225,7 @@ static int read_match(const char *text, struct thread_view *view)
 	column = result < 0 ? THREAD_GROUPING : thread_filter_unknown(&view->filter, view->origin);
 	if (column < THREAD_GROUPING)
 		log_error("--match '%s': '%s' is not known here; there are %s", text,
-			  thread_column_names[column], origins[view->origin].columns);
+			  thread_columns[column].name, origins[view->origin].columns);
 	return result < 0 || column < THREAD_GROUPING ? EXIT_USAGE : OPTIONS_RUN;
 }
 

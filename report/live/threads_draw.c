@@ -106,7 +106,7 @@ static void draw_header(const struct threads_screen *screen, const struct thread
 	put_plain(screen, y, AVERAGE_COLUMNS + 1, SHARE_COLUMNS + 1 + layout->bar,
 		  layout->bar ? "SHARE" : "SHAR");
 	for (uint32_t i = 0; i < view->columns_count; i++) {
-		const char *name = thread_column_names[view->columns[i]];
+		const char *name = thread_columns[view->columns[i]].name;
 		size_t bytes = 0;
 
 		for (; name[bytes] && bytes + 2 < sizeof(title); bytes++)
@@ -417,7 +417,7 @@ static void draw_place(const struct threads_screen *screen)
 		for (uint32_t i = 0; i < THREAD_GROUPING && used < sizeof(text); i++)
 			if (level->view.exact[i])
 				used += (size_t)snprintf(
-					text + used, sizeof(text) - used, " %s=%s", thread_column_names[i],
+					text + used, sizeof(text) - used, " %s=%s", thread_columns[i].name,
 					escape_terminal(level->view.exact[i], safe, sizeof(safe)));
 	}
 	if (used < sizeof(text))

@@ -17,33 +17,12 @@
 #define WIDE_MORE 6     /* and where there is no room it is by so many wider than the others */
 #define MOST_COLUMNS 6
 
-/* In characters; names of functions and cgroups have what is left (0). */
-static int column_width(uint32_t column)
-{
-	static const int widths[THREAD_GROUPING] = {
-		[THREAD_STATE] = 7,  [THREAD_SYSCALL] = 15, [THREAD_COMM] = 15, [THREAD_PROCESS] = 15,
-		[THREAD_UNIT] = 24,  [THREAD_MODULE] = 20,  [THREAD_UID] = 6,   [THREAD_FD] = 5,
-		[THREAD_FUTEX] = 16, [THREAD_TGID] = 8,     [THREAD_TID] = 8,   [THREAD_CONTAINER] = 12,
-		[THREAD_KERNEL] = 6,
-	};
-
-	return widths[column];
-}
-
 /* How soon a column is made narrower. A number or a state that is cut tells nothing, so these come last. */
 static int excess(uint32_t column, int width)
 {
-	switch (column) {
-	case THREAD_STATE:
-	case THREAD_KERNEL:
-	case THREAD_UID:
-	case THREAD_FD:
-	case THREAD_TGID:
-	case THREAD_TID:
-		return width - FORMAT_BYTES;
-	default:
-		return width - (column_width(column) ? 0 : WIDE_MORE);
-	}
+	const struct thread_column_facts *facts = &thread_columns[column];
+
+	return width - (facts->is_whole ? FORMAT_BYTES : facts->width ? 0 : WIDE_MORE);
 }
 
 void threads_fit_columns(const struct thread_view *view, int room, int widths[THREAD_GROUPING])
@@ -51,7 +30,7 @@ void threads_fit_columns(const struct thread_view *view, int room, int widths[TH
 	int wanted = 0;
 
 	for (uint32_t i = 0; i < view->columns_count; i++) {
-		widths[i] = column_width(view->columns[i]);
+		widths[i] = thread_columns[view->columns[i]].width;
 		if (!widths[i])
 			widths[i] = WIDE_COLUMNS;
 		wanted += widths[i] + 1;
@@ -110,7 +89,7 @@ static void print_header(FILE *out, const struct thread_view *view, const struct
 
 	fputs(form->header, out);
 	for (uint32_t i = 0; i < view->columns_count; i++) {
-		snprintf(text, sizeof(text), "%s", thread_column_names[view->columns[i]]);
+		snprintf(text, sizeof(text), "%s", thread_columns[view->columns[i]].name);
 		for (char *at = text; *at; at++)
 			*at = (char)toupper((unsigned char)*at);
 		print_cell(out, text, layout->widths[i], form->gap);
@@ -208,8 +187,8 @@ static void print_summary(FILE *out, const struct thread_view *view, const struc
 static int width_of(const struct thread_groups *groups, const struct thread_view *view, uint32_t place,
 		    uint32_t rows)
 {
-	int width = column_width(view->columns[place]);
-	size_t longest = strlen(thread_column_names[view->columns[place]]);
+	int width = thread_columns[view->columns[place]].width;
+	size_t longest = strlen(thread_columns[view->columns[place]].name);
 	char cell[FORMAT_BYTES];
 
 	for (uint32_t i = 0; i < rows && !width; i++) {
@@ -295,7 +274,7 @@ void threads_print_json_groups(FILE *out, const struct thread_view *view, const 
 		/* a second is one line, a stored group is one */
 		fprintf(out, "%s%s{", row ? "," : "", is_stored ? "\n" : row ? " " : "");
 		for (uint32_t i = 0; i < view->columns_count; i++) {
-			fprintf(out, "\"%s\": ", thread_column_names[view->columns[i]]);
+			fprintf(out, "\"%s\": ", thread_columns[view->columns[i]].name);
 			print_json_value(out, view->columns[i], group->values[i]);
 			fputs(", ", out);
 		}
@@ -337,7 +316,7 @@ void threads_print_csv_header(FILE *out, const struct thread_view *view)
 	fprintf(out, "%s,%s,share%s", is_stored ? "from,until,steps,looks" : "at", average_name(view),
 		is_stored ? ",most,most_is_bound" : "");
 	for (uint32_t i = 0; i < view->columns_count; i++)
-		fprintf(out, ",%s", thread_column_names[view->columns[i]]);
+		fprintf(out, ",%s", thread_columns[view->columns[i]].name);
 	fputs("\r\n", out);
 }
 

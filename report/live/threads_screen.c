@@ -205,7 +205,7 @@ static void set_filter(struct threads_screen *screen)
 		snprintf(screen->message, sizeof(screen->message), "filter: too long");
 	else if (unknown < THREAD_GROUPING)
 		snprintf(screen->message, sizeof(screen->message), "filter: '%s' is not known here",
-			 thread_column_names[unknown]);
+			 thread_columns[unknown].name);
 	else
 		view->filter = filter;
 }

@@ -9,33 +9,32 @@
 
 #define FIELDS_MAX 64U /* of a line; this version has 14 */
 
-const char *const thread_column_names[THREAD_COLUMNS] = {
-	[THREAD_STATE] = "state",
-	[THREAD_SYSCALL] = "syscall",
-	[THREAD_COMM] = "comm",
-	[THREAD_PROCESS] = "process",
-	[THREAD_UNIT] = "unit",
-	[THREAD_CGROUP] = "cgroup",
-	[THREAD_CONTAINER] = "container",
-	[THREAD_FUNCTION] = "function",
-	[THREAD_MODULE] = "module",
-	[THREAD_KERNEL] = "kernel",
-	[THREAD_UID] = "uid",
-	[THREAD_FD] = "fd",
-	[THREAD_FUTEX] = "futex",
-	[THREAD_TGID] = "tgid",
-	[THREAD_TID] = "tid",
-	[THREAD_CPU] = "cpu",
-	[THREAD_STATE_NS] = "state_ns",
-	[THREAD_RUN_DELAY_NS] = "run_delay_ns",
-	[THREAD_IO_DELAY_NS] = "io_delay_ns",
-};
+#define NOW (1U << THREADS_NOW)
+#define SAMPLED (1U << THREADS_SAMPLED)
+#define STORED (1U << THREADS_STORED)
+#define ANY (NOW | SAMPLED | STORED)
 
-static bool is_in_text(enum thread_column column)
-{
-	return column != THREAD_PROCESS && column != THREAD_UNIT && column != THREAD_CONTAINER &&
-	       column != THREAD_MODULE && column != THREAD_KERNEL;
-}
+const struct thread_column_facts thread_columns[THREAD_COLUMNS] = {
+	[THREAD_STATE] = { "state", false, NOW | STORED, 7, true },
+	[THREAD_SYSCALL] = { "syscall", false, NOW | STORED, 15, false },
+	[THREAD_COMM] = { "comm", false, ANY, 15, false },
+	[THREAD_PROCESS] = { "process", true, NOW | SAMPLED, 15, false },
+	[THREAD_UNIT] = { "unit", true, ANY, 24, false },
+	[THREAD_CGROUP] = { "cgroup", false, ANY, 0, false },
+	[THREAD_CONTAINER] = { "container", true, STORED, 12, false },
+	[THREAD_FUNCTION] = { "function", false, ANY, 0, false },
+	[THREAD_MODULE] = { "module", true, SAMPLED, 20, false },
+	[THREAD_KERNEL] = { "kernel", true, STORED, 6, true },
+	[THREAD_UID] = { "uid", false, ANY, 6, true },
+	[THREAD_FD] = { "fd", false, NOW, 5, true },
+	[THREAD_FUTEX] = { "futex", false, NOW, 16, false },
+	[THREAD_TGID] = { "tgid", false, NOW | SAMPLED, 8, true },
+	[THREAD_TID] = { "tid", false, NOW | SAMPLED, 8, true },
+	[THREAD_CPU] = { "cpu", false, ANY, 0, false },
+	[THREAD_STATE_NS] = { "state_ns", false, ANY, 0, false },
+	[THREAD_RUN_DELAY_NS] = { "run_delay_ns", false, ANY, 0, false },
+	[THREAD_IO_DELAY_NS] = { "io_delay_ns", false, ANY, 0, false },
+};
 
 static bool is_octal(const char *digits)
 {
@@ -81,9 +80,9 @@ static uint32_t read_header(char *line, uint32_t places[THREAD_COLUMNS])
 	for (uint32_t column = 0; column < THREAD_COLUMNS; column++) {
 		uint32_t place = 0;
 
-		if (!is_in_text(column))
+		if (thread_columns[column].is_derived)
 			continue;
-		while (place < count && strcmp(fields[place], thread_column_names[column]) != 0)
+		while (place < count && strcmp(fields[place], thread_columns[column].name) != 0)
 			place++;
 		if (place == count)
 			return 0;
@@ -105,7 +104,8 @@ static bool read_line(char *text, uint32_t fields_count, const uint32_t places[T
 		unescape(fields[i]);
 	}
 	for (uint32_t column = 0; column < THREAD_COLUMNS; column++)
-		line->values[column] = is_in_text(column) ? fields[places[column]] : THREAD_NONE;
+		line->values[column] = thread_columns[column].is_derived ? THREAD_NONE
+									 : fields[places[column]];
 	line->stack = NULL;
 	line->times = 1;
 	return true;

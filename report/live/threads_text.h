@@ -16,13 +16,13 @@ enum thread_column {
 	THREAD_STATE,
 	THREAD_SYSCALL,
 	THREAD_COMM,
-	THREAD_PROCESS, /* not in the text: the name of the first thread */
-	THREAD_UNIT,    /* not in the text: of the cgroup */
+	THREAD_PROCESS, /* the name of the first thread */
+	THREAD_UNIT,    /* of the cgroup */
 	THREAD_CGROUP,
-	THREAD_CONTAINER, /* not in the text: of the database alone */
+	THREAD_CONTAINER,
 	THREAD_FUNCTION,
-	THREAD_MODULE, /* not in the text: of samples alone, the name of the file that the function is in */
-	THREAD_KERNEL, /* not in the text: of the database alone, whether it is a kernel thread */
+	THREAD_MODULE, /* the name of the file that the function is in */
+	THREAD_KERNEL, /* whether it is a kernel thread */
 	THREAD_UID,
 	THREAD_FD,
 	THREAD_FUTEX,
@@ -37,7 +37,21 @@ enum thread_column {
 	THREAD_COLUMNS,
 };
 
-extern const char *const thread_column_names[THREAD_COLUMNS];
+/* Where lines of threads come from. */
+enum thread_origin {
+	THREADS_NOW,     /* the iterator `threads` */
+	THREADS_SAMPLED, /* samples on CPU */
+	THREADS_STORED,  /* the activity in the database */
+};
+
+/* The columns, by enum thread_column. */
+extern const struct thread_column_facts {
+	const char *name;
+	bool is_derived;      /* not in the text */
+	unsigned int origins; /* one bit each: from where lines have it */
+	int width;            /* in characters; 0: what is left */
+	bool is_whole;        /* tells nothing if it is cut: made narrower last */
+} thread_columns[THREAD_COLUMNS];
 
 /* What stands for none, or not known. */
 #define THREAD_NONE "-"

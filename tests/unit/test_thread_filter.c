@@ -89,7 +89,7 @@ START_TEST(columns_have_the_names_of_the_text)
 {
 	for (int column = 0; column < THREAD_GROUPING; column++)
 		ck_assert_int_eq(
-			thread_column_find(thread_column_names[column], strlen(thread_column_names[column])),
+			thread_column_find(thread_columns[column].name, strlen(thread_columns[column].name)),
 			column);
 	ck_assert_int_eq(thread_column_find("cpu", 3), -ENOENT); /* differs with each look */
 	ck_assert_int_eq(thread_column_find("state", 4), -ENOENT);
