@@ -112,22 +112,13 @@ static int write_process(struct writing *writing, uint32_t position)
 /* Whether the reason is counted for this capture. What is counted from a begin to an end is not, of history alone. */
 static bool is_counted(const struct capture *capture, size_t loss)
 {
-	switch (loss) {
-	case LOSS_NOT_TAKEN:
-	case LOSS_LOOKS:
-	case LOSS_TARGETS_FULL:
-	case LOSS_EVENTS:
-	case LOSS_STALE_EVENTS:
-	case LOSS_OFFCPU_UNSTACKED:
-	case LOSS_PROGRAM_RUNS:
-	case LOSS_OFFCPU_JOINED:
-	case LOSS_OFFCPU_UNTRACKED:
-	case LOSS_MISSING:
-	case LOSS_WATCH_SUPPRESSED:
-		return capture->trigger.mode != TRIGGER_BASELINE;
-	default:
-		return true;
-	}
+	const uint64_t of_spans = 1ULL << LOSS_NOT_TAKEN | 1ULL << LOSS_LOOKS | 1ULL << LOSS_TARGETS_FULL |
+				  1ULL << LOSS_EVENTS | 1ULL << LOSS_STALE_EVENTS |
+				  1ULL << LOSS_OFFCPU_UNSTACKED | 1ULL << LOSS_PROGRAM_RUNS |
+				  1ULL << LOSS_OFFCPU_JOINED | 1ULL << LOSS_OFFCPU_UNTRACKED |
+				  1ULL << LOSS_MISSING | 1ULL << LOSS_WATCH_SUPPRESSED;
+
+	return capture->trigger.mode != TRIGGER_BASELINE || !(of_spans >> loss & 1);
 }
 
 static int write_losses(struct writing *writing)
@@ -164,8 +155,7 @@ static int write_pressure(struct writing *writing)
 		result = sql_insert(
 			writing->sql, &writing->statements->add_pressure, "pressure", NULL, NULL,
 			SQL_COLUMNS(SQL_NUMBER(capture_id, writing->ids.capture_id),
-				    SQL_NUMBER(at, trigger->triggered_at +
-							   (int64_t)(reading->at_ns - trigger->triggered_ns)),
+				    SQL_NUMBER(at, capture_wall_ns(trigger, reading->at_ns)),
 				    SQL_TEXT(scope, reading->scope == PRESSURE_SYSTEM    ? "system"
 						    : reading->scope == PRESSURE_TARGETS ? "targets"
 											 : trigger->cgroup),
