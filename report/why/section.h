@@ -36,9 +36,10 @@ struct section {
 	const char *name;  /* of the member in JSON, and for --section */
 	const char *shows; /* in a few words */
 	bool joins;        /* no empty line is before it */
-	const char *sql;   /* ?1 is the capture; NULL: computed from the profile */
-	/* Returns 0, -ENOMEM, or -EIO after a query that failed. The caller frees the rows. */
+	const char *sql;   /* ?1 is the capture; NULL: computed from the profile, or from the answer */
+	/* Return 0, -ENOMEM, or -EIO after a query that failed. The caller frees the rows. */
 	int (*compute)(struct why *why, struct rows *ret_rows);
+	int (*of_answer)(struct answer *answer, struct rows *ret_rows);
 	bool is_object; /* a JSON object: one row; else an array */
 	/* The query stands on its first row. */
 	void (*print)(const struct layout *layout, struct query *query);

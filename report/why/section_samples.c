@@ -20,18 +20,12 @@
 #define BARS 40
 #define BAR_COLUMNS 60
 
-static void print_processes(const struct layout *layout, struct query *query)
-{
-	static const struct column columns[] = {
-		{ "COMM", "comm", -15, cell_text },      { "TGID", "tgid", 7, cell_number },
-		{ "UID", "uid", 6, cell_number },        { "SAMPLES", "samples", 8, cell_number },
-		{ "SHARE", "percent", 7, cell_percent }, { "CPU TIME", "cpu_ns", 8, cell_duration_ns },
-		{ "CGROUP", "cgroup", -37, cell_text },
-	};
-
-	fprintf(layout->out, "target processes by samples on CPU\n");
-	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
-}
+static const struct column processes_columns[] = {
+	{ "COMM", "comm", -15, cell_text },      { "TGID", "tgid", 7, cell_number },
+	{ "UID", "uid", 6, cell_number },        { "SAMPLES", "samples", 8, cell_number },
+	{ "SHARE", "percent", 7, cell_percent }, { "CPU TIME", "cpu_ns", 8, cell_duration_ns },
+	{ "CGROUP", "cgroup", -37, cell_text },
+};
 
 static int compute_processes(struct why *why, struct rows *ret_rows)
 {
@@ -42,7 +36,9 @@ const struct section processes_section = {
 	.name = "processes",
 	.shows = "the targets by samples on CPU",
 	.compute = compute_processes,
-	.print = print_processes,
+	.head = "target processes by samples on CPU",
+	.columns = processes_columns,
+	.columns_count = ARRAY_SIZE(processes_columns),
 	.absent = "no samples on CPU",
 };
 

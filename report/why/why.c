@@ -34,47 +34,26 @@ static int find_answer(struct why *why)
 	return result;
 }
 
-static int compute_answer(struct why *why, struct rows *ret_rows)
-{
-	int result = find_answer(why);
-
-	return result ? result : answer_rows(&why->answer, ret_rows);
-}
-
 static const struct section answer_section = {
 	.name = "answer",
 	.shows = "what was short, for whom, by whom, where, and what to do",
 	.is_object = true,
-	.compute = compute_answer,
+	.of_answer = answer_rows,
 };
-
-static int compute_usual(struct why *why, struct rows *ret_rows)
-{
-	int result = find_answer(why);
-
-	return result ? result : usual_rows(&why->answer, ret_rows);
-}
 
 static const struct section usual_section = {
 	.name = "usual",
 	.shows = "how often that happened in the week before, and the baseline",
 	.is_object = true,
-	.compute = compute_usual,
+	.of_answer = usual_rows,
 	.print = usual_print,
 };
-
-static int compute_changes(struct why *why, struct rows *ret_rows)
-{
-	int result = find_answer(why);
-
-	return result ? result : changes_rows(&why->answer, ret_rows);
-}
 
 static const struct section changes_section = {
 	.name = "changes",
 	.shows = "builds, restarts and limits that are others than before",
 	.joins = true,
-	.compute = compute_changes,
+	.of_answer = changes_rows,
 	.print = changes_print,
 };
 
@@ -186,8 +165,11 @@ static void run_section(struct why *why, const struct section *section)
 	_cleanup_rows_ struct rows rows = { 0 };
 	int result = 0;
 
-	if (section->compute) {
-		result = section->compute(why, &rows);
+	if (section->compute || section->of_answer) {
+		result = section->of_answer ? find_answer(why) : 0;
+		if (!result)
+			result = section->of_answer ? section->of_answer(&why->answer, &rows)
+						    : section->compute(why, &rows);
 		query = query_of_rows(report->database, &rows);
 		query.id = report->capture_id;
 	} else {
