@@ -50,26 +50,21 @@ int privilege_become(const char *user, const char *group, const char *pin_dir)
 	result = account_user(user, &uid, &gid);
 	if (!result)
 		result = account_group(group, &gid);
-	if (result < 0) {
-		log_error("user %s or group %s: %s; create them, or name others with --user and --group",
-			  user, group, result == -ENOENT ? "no such account" : strerror(-result));
-		return result;
-	}
-	if (!uid) {
-		log_error("user %s is root: name an unprivileged user with --user", user);
-		return -EINVAL;
-	}
+	if (result < 0)
+		return log_failed(
+			result,
+			"user %s or group %s: %s; create them, or name others with --user and --group", user,
+			group, result == -ENOENT ? "no such account" : strerror(-result));
+	if (!uid)
+		return log_failed(-EINVAL, "user %s is root: name an unprivileged user with --user", user);
 	capng_clear(CAPNG_SELECT_BOTH);
 	capng_updatev(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_DAC_READ_SEARCH, CAP_IPC_LOCK, -1);
-	if (setgroups(find_pins_group(pin_dir, gid, &pins_gid), &pins_gid)) {
-		log_error("cannot become a member of the pins' group: %s", strerror(errno));
-		return -EPERM;
-	}
+	if (setgroups(find_pins_group(pin_dir, gid, &pins_gid), &pins_gid))
+		return log_failed(-EPERM, "cannot become a member of the pins' group: %s", strerror(errno));
 	result = capng_change_id((int)uid, (int)gid, CAPNG_CLEAR_BOUNDING);
-	if (result) {
-		log_error("cannot become user %s, group %s: libcap-ng error %d", user, group, result);
-		return -EPERM;
-	}
+	if (result)
+		return log_failed(-EPERM, "cannot become user %s, group %s: libcap-ng error %d", user, group,
+				  result);
 	return 0;
 }
 
@@ -141,24 +136,16 @@ int privilege_drop_all(void)
 {
 	capng_clear(CAPNG_SELECT_ALL);
 	/* without CAP_SETPCAP the bounding set stays; no_new_privs makes it mean nothing */
-	if (capng_apply(CAPNG_SELECT_CAPS) || prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)) {
-		log_error("cannot drop capabilities: %s", strerror(errno));
-		return -EPERM;
-	}
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
-		log_error("cannot set no_new_privs: %s", strerror(errno));
-		return -EPERM;
-	}
+	if (capng_apply(CAPNG_SELECT_CAPS) || prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0))
+		return log_failed(-EPERM, "cannot drop capabilities: %s", strerror(errno));
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return log_failed(-EPERM, "cannot set no_new_privs: %s", strerror(errno));
 	/*
 	 * another process of this user may not look into it, and no core has what it knows of other processes
 	 */
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) {
-		log_error("prctl(PR_SET_DUMPABLE, 0): %s", strerror(errno));
-		return -EPERM;
-	}
-	if (!geteuid() || !getuid()) {
-		log_error("still root: refusing to run");
-		return -EPERM;
-	}
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+		return log_failed(-EPERM, "prctl(PR_SET_DUMPABLE, 0): %s", strerror(errno));
+	if (!geteuid() || !getuid())
+		return log_failed(-EPERM, "still root: refusing to run");
 	return 0;
 }

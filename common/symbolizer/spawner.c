@@ -102,10 +102,8 @@ int spawner_start(int *ret_socket)
 	int pair[2], result;
 	pid_t child;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		log_error("cannot create the spawner's socket: %s", strerror(errno));
-		return -errno;
-	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return log_failed(-errno, "cannot create the spawner's socket: %s", strerror(errno));
 	child = fork();
 	if (!child)
 		run(pair[1]);

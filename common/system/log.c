@@ -91,6 +91,16 @@ void log_error(const char *format, ...)
 	va_end(arguments);
 }
 
+int log_failed(int result, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	log_line(3, format, arguments);
+	va_end(arguments);
+	return result;
+}
+
 void log_warning(const char *format, ...)
 {
 	va_list arguments;

@@ -31,6 +31,8 @@ bool log_is_journal(void);
 void log_never_wait(void);
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Logs an error. Returns `result`, which the caller returns. */
+int log_failed(int result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

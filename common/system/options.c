@@ -85,16 +85,13 @@ int options_parse_list(const struct command_spec *command, int count, char **arg
 		word += word[1] == '-' ? 2 : 1;
 		value = strchr(word, '=');
 		option = find_option(command, word, value ? (size_t)(value - word) : strlen(word));
-		if (!option) {
-			log_error("unknown option '%s': see '%s --help'", arguments[i], command->program);
-			return EXIT_USAGE;
-		}
+		if (!option)
+			return log_failed(EXIT_USAGE, "unknown option '%s': see '%s --help'", arguments[i],
+					  command->program);
 		if (!option->argument) {
-			if (value) {
-				log_error("option %s%s takes no argument", option_dashes(option->name),
-					  option->name);
-				return EXIT_USAGE;
-			}
+			if (value)
+				return log_failed(EXIT_USAGE, "option %s%s takes no argument",
+						  option_dashes(option->name), option->name);
 			*option->value = "yes";
 			continue;
 		}
@@ -102,11 +99,9 @@ int options_parse_list(const struct command_spec *command, int count, char **arg
 			value++;
 		else if (i + 1 < count)
 			value = arguments[++i];
-		if (!value || !*value) {
-			log_error("option %s%s needs %s", option_dashes(option->name), option->name,
-				  option->argument);
-			return EXIT_USAGE;
-		}
+		if (!value || !*value)
+			return log_failed(EXIT_USAGE, "option %s%s needs %s", option_dashes(option->name),
+					  option->name, option->argument);
 		*option->value = value;
 		if (!add_to_list(list, option, value))
 			return EXIT_USAGE;

@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck disable=SC2016  # the dollars are awk's
 find common consumer loader report policy -name '*.[ch]' -print0 | sort -z | xargs -0 awk '
 BEGIN {
-	writes = "^(log_(error|warning|info)|findings_(ok|add)|config_error|printf|fprintf|vfprintf|fputs|puts|perror)$"
+	writes = "^(log_(error|failed|warning|info)|findings_(ok|add)|config_error|printf|fprintf|vfprintf|fputs|puts|perror)$"
 	never = "^(_Static_assert|static_assert|format|section|str(n|case|ncase)?cmp|strstr|strchr|sscanf|getenv)$"
 	sql = "^(SELECT|INSERT|UPDATE|DELETE|PRAGMA|BEGIN|COMMIT|ROLLBACK|CREATE|DROP|WITH|FROM|WHERE|ORDER|GROUP|JOIN|LEFT|UNION|LIMIT|AND|ATTACH|VACUUM)( |$)"
 }
