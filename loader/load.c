@@ -175,10 +175,9 @@ static int pin_iterators_all(struct load *load)
 		struct bpf_link *link = bpf_program__attach_iter(programs[i], NULL);
 		int result;
 
-		if (!link) {
-			log_error("cannot make the iterator %s: %s", pin_iterators[i], strerror(errno));
-			return -errno;
-		}
+		if (!link)
+			return log_failed(-errno, "cannot make the iterator %s: %s", pin_iterators[i],
+					  strerror(errno));
 		result = pin_for_readers(load, (enum pin_iterator)i, link);
 		if (result < 0) {
 			bpf_link__destroy(link);
@@ -396,11 +395,9 @@ static int replace_previous(struct load *load, int *ret_users)
 	_cleanup_close_ int lock = pin_directory_lock(pin_dir, load->prepared_fd);
 	int result;
 
-	if (lock < 0) {
-		log_error("cannot lock the directory of %s: %s", pin_dir,
-			  lock == -EBUSY ? "somebody holds its lock" : strerror(-lock));
-		return lock;
-	}
+	if (lock < 0)
+		return log_failed(lock, "cannot lock the directory of %s: %s", pin_dir,
+				  lock == -EBUSY ? "somebody holds its lock" : strerror(-lock));
 	*ret_users = pin_directory_users(pin_dir);
 	/* frees the lock for the daemon, which locks the pins that it uses */
 	close(TAKE_FD(load->prepared_fd));

@@ -82,14 +82,11 @@ int load_arguments_parse(struct load_arguments *ret_arguments, int count, char *
 
 	if (status != OPTIONS_RUN)
 		return status;
-	if (unexpected || !!arguments.check + !!arguments.unload + !!arguments.status > 1) {
-		log_error("give at most one of --check, --unload and --status, and no other words");
-		return EXIT_USAGE;
-	}
-	if (arguments.json && !arguments.check) {
-		log_error("--json goes with --check");
-		return EXIT_USAGE;
-	}
+	if (unexpected || !!arguments.check + !!arguments.unload + !!arguments.status > 1)
+		return log_failed(EXIT_USAGE,
+				  "give at most one of --check, --unload and --status, and no other words");
+	if (arguments.json && !arguments.check)
+		return log_failed(EXIT_USAGE, "--json goes with --check");
 	*ret_arguments = arguments;
 	return OPTIONS_RUN;
 }
@@ -101,48 +98,40 @@ int load_arguments_settings(const struct load_arguments *arguments, struct load_
 
 	settings->pin_dir = arguments->pin_dir;
 	settings->run_dir = arguments->run_dir;
-	if (!is_pin_path(arguments->pin_dir)) {
-		log_error("--pin-dir %s: give an absolute path without blanks whose last part has no dot",
-			  arguments->pin_dir);
-		return EXIT_USAGE;
-	}
-	if (arguments->hz && options_number(arguments->hz, 1, HZ_MAX, &number)) {
-		log_error("--hz %s: give a whole number from 1 to %d", arguments->hz, HZ_MAX);
-		return EXIT_USAGE;
-	}
+	if (!is_pin_path(arguments->pin_dir))
+		return log_failed(
+			EXIT_USAGE,
+			"--pin-dir %s: give an absolute path without blanks whose last part has no dot",
+			arguments->pin_dir);
+	if (arguments->hz && options_number(arguments->hz, 1, HZ_MAX, &number))
+		return log_failed(EXIT_USAGE, "--hz %s: give a whole number from 1 to %d", arguments->hz,
+				  HZ_MAX);
 	settings->programs.hz = arguments->hz ? (unsigned int)number : HZ_DEFAULT;
-	if (options_number(arguments->targets, 1, TARGETS_MAX, &number)) {
-		log_error("--targets %s: give a whole number from 1 to %u", arguments->targets, TARGETS_MAX);
-		return EXIT_USAGE;
-	}
+	if (options_number(arguments->targets, 1, TARGETS_MAX, &number))
+		return log_failed(EXIT_USAGE, "--targets %s: give a whole number from 1 to %u",
+				  arguments->targets, TARGETS_MAX);
 	settings->programs.targets = (unsigned int)number;
 	if (units_size(arguments->ring_size, &settings->programs.ring_bytes) ||
-	    settings->programs.ring_bytes < RING_BYTES_MIN ||
-	    settings->programs.ring_bytes > RING_BYTES_MAX) {
-		log_error("--ring-size %s: give a size with its unit, from 16KiB to 256MiB",
-			  arguments->ring_size);
-		return EXIT_USAGE;
-	}
+	    settings->programs.ring_bytes < RING_BYTES_MIN || settings->programs.ring_bytes > RING_BYTES_MAX)
+		return log_failed(EXIT_USAGE,
+				  "--ring-size %s: give a size with its unit, from 16KiB to 256MiB",
+				  arguments->ring_size);
 	if (strcmp(arguments->unwind_memory, "0") != 0 &&
 	    (units_size(arguments->unwind_memory, &settings->programs.unwind_bytes) ||
 	     settings->programs.unwind_bytes < UNWIND_BYTES_MIN ||
-	     settings->programs.unwind_bytes > UNWIND_BYTES_MAX)) {
-		log_error("--unwind-memory %s: give a size with its unit, from 1MiB to 1GiB, or 0",
-			  arguments->unwind_memory);
-		return EXIT_USAGE;
-	}
+	     settings->programs.unwind_bytes > UNWIND_BYTES_MAX))
+		return log_failed(EXIT_USAGE,
+				  "--unwind-memory %s: give a size with its unit, from 1MiB to 1GiB, or 0",
+				  arguments->unwind_memory);
 	wrong = latency_groups_parse(arguments->probes, &settings->programs.probes);
-	if (wrong) {
-		log_error(
+	if (wrong)
+		return log_failed(
+			EXIT_USAGE,
 			"--probes %s: '%s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec or fork, parted by commas; or all, or none",
 			arguments->probes, wrong);
-		return EXIT_USAGE;
-	}
 	if (units_duration(arguments->quiet_after, &settings->programs.quiet_after_ns) ||
-	    !settings->programs.quiet_after_ns || settings->programs.quiet_after_ns > INT64_MAX) {
-		log_error("--quiet-after %s: give a duration with its unit, such as 30s",
-			  arguments->quiet_after);
-		return EXIT_USAGE;
-	}
+	    !settings->programs.quiet_after_ns || settings->programs.quiet_after_ns > INT64_MAX)
+		return log_failed(EXIT_USAGE, "--quiet-after %s: give a duration with its unit, such as 30s",
+				  arguments->quiet_after);
 	return EXIT_DONE;
 }

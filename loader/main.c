@@ -23,13 +23,11 @@ static int read_policy(const struct load_arguments *arguments, struct programs_s
 
 	if (policy_file_read(path, arguments->policy, &settings->policy, &errors)) {
 		config_errors_log(&errors);
-		log_error("policy.conf is invalid; nothing was loaded");
-		return EXIT_FAILED;
+		return log_failed(EXIT_FAILED, "policy.conf is invalid; nothing was loaded");
 	}
-	if (arguments->hz && settings->hz > settings->policy.max_rate) {
-		log_error("--hz %s: %s allows %u (max_rate)", arguments->hz, path, settings->policy.max_rate);
-		return EXIT_FAILED;
-	}
+	if (arguments->hz && settings->hz > settings->policy.max_rate)
+		return log_failed(EXIT_FAILED, "--hz %s: %s allows %u (max_rate)", arguments->hz, path,
+				  settings->policy.max_rate);
 	if (settings->hz > settings->policy.max_rate)
 		settings->hz = settings->policy.max_rate;
 	if (settings->policy.unwinding != POLICY_UNWIND_DWARF)
@@ -43,17 +41,15 @@ static int read_policy(const struct load_arguments *arguments, struct programs_s
  */
 static int read_policy_and_accounts(const struct load_arguments *arguments, struct load_settings *settings)
 {
-	if (!arguments->check && account_group(arguments->group, &settings->gid)) {
-		log_error("--group %s: no such group; make it, or name another", arguments->group);
-		return EXIT_FAILED;
-	}
+	if (!arguments->check && account_group(arguments->group, &settings->gid))
+		return log_failed(EXIT_FAILED, "--group %s: no such group; make it, or name another",
+				  arguments->group);
 	if (!arguments->check && readers_pin_is_possible(arguments->run_dir)) {
 		settings->has_readers = !account_group(arguments->readers, &settings->readers);
-		if (!settings->has_readers) {
-			log_error("--readers %s: no such group; make it, or name another",
-				  arguments->readers);
-			return EXIT_FAILED;
-		}
+		if (!settings->has_readers)
+			return log_failed(EXIT_FAILED,
+					  "--readers %s: no such group; make it, or name another",
+					  arguments->readers);
 	}
 	return read_policy(arguments, &settings->programs);
 }
@@ -70,17 +66,15 @@ static int confine(const struct load_arguments *arguments)
 {
 	int result = needs_sys_admin(arguments) ? 0 : preflight_drop_sys_admin();
 
-	if (result < 0) {
-		log_error("cannot give up CAP_SYS_ADMIN, which is not needed: %s", strerror(-result));
-		return EXIT_FAILED;
-	}
+	if (result < 0)
+		return log_failed(EXIT_FAILED, "cannot give up CAP_SYS_ADMIN, which is not needed: %s",
+				  strerror(-result));
 	result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 	if (!result)
 		result = seccomp_install(&bourdon_load_policy, false);
 	if (!result)
 		return EXIT_DONE;
-	log_error("cannot install the system-call filter: %s", strerror(-result));
-	return EXIT_FAILED;
+	return log_failed(EXIT_FAILED, "cannot install the system-call filter: %s", strerror(-result));
 }
 
 static int load(struct load_settings *settings)

@@ -149,10 +149,8 @@ static int collect(const char *pin_dir, bool thorough, struct findings *findings
 	struct machine machine;
 	int result = machine_open(&machine);
 
-	if (result < 0) {
-		log_error("cannot check this machine: %s", strerror(-result));
-		return EXIT_FAILED;
-	}
+	if (result < 0)
+		return log_failed(EXIT_FAILED, "cannot check this machine: %s", strerror(-result));
 	requirements_check(&machine, thorough, findings);
 	if (privileged) {
 		check_bpf(findings);
@@ -219,9 +217,7 @@ int preflight_report(const char *pin_dir, unsigned int hz, bool json)
 		findings_print_json(&findings, stdout);
 	else
 		findings_print(&findings, stdout);
-	if (fflush(stdout)) {
-		log_error("cannot write the report: %s", strerror(errno));
-		return EXIT_FAILED;
-	}
+	if (fflush(stdout))
+		return log_failed(EXIT_FAILED, "cannot write the report: %s", strerror(errno));
 	return status;
 }

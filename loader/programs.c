@@ -255,10 +255,8 @@ int programs_open(struct programs *programs, const struct programs_settings *set
 	libbpf_set_print(print_libbpf);
 	*programs = (struct programs){ 0 };
 	result = cpus_online(&programs->cpus, &programs->cpus_count);
-	if (result < 0) {
-		log_error("cannot read the list of online CPUs: %s", strerror(-result));
-		return result;
-	}
+	if (result < 0)
+		return log_failed(result, "cannot read the list of online CPUs: %s", strerror(-result));
 	result = open_sized(programs, settings);
 	if (result < 0)
 		log_error("cannot prepare the programs: %s", strerror(-result));
@@ -303,8 +301,8 @@ static int attach_tracepoints(const struct programs *programs, programs_link_add
 		link = bpf_program__attach(program);
 		if (!link) {
 			result = -errno;
-			log_error("cannot attach %s: %s", bpf_program__name(program), strerror(-result));
-			return result;
+			return log_failed(result, "cannot attach %s: %s", bpf_program__name(program),
+					  strerror(-result));
 		}
 		result = add(user, bpf_program__name(program), link);
 		if (result < 0)
@@ -327,16 +325,14 @@ static int attach_clock(const struct programs *programs, unsigned int hz, unsign
 
 	if (event < 0) {
 		result = -errno;
-		log_error("cannot open the perf clock of CPU %u: %s", cpu, strerror(-result));
-		return result;
+		return log_failed(result, "cannot open the perf clock of CPU %u: %s", cpu, strerror(-result));
 	}
 	*ret_link = bpf_program__attach_perf_event(programs->bpf->progs.oncpu_tick, (int)event);
 	if (*ret_link)
 		return 0;
 	result = -errno;
 	close((int)event);
-	log_error("cannot attach to the perf clock of CPU %u: %s", cpu, strerror(-result));
-	return result;
+	return log_failed(result, "cannot attach to the perf clock of CPU %u: %s", cpu, strerror(-result));
 }
 
 int programs_attach(const struct programs *programs, unsigned int hz, programs_link_add *add, void *user)

@@ -69,12 +69,11 @@ int run_files_prepare(const struct run_files *files, const struct manifest *mani
 
 	if (!result)
 		result = manifest_format(manifest, &text);
-	if (result == -EINVAL) {
-		log_error(
+	if (result == -EINVAL)
+		return log_failed(
+			result,
 			"cannot write a manifest of the pin directory '%s': choose one without control characters, comments, and blanks around it",
 			manifest->pin_dir);
-		return result;
-	}
 	if (!result)
 		result = prepare(files, gid, MANIFEST_FILE, text, strlen(text));
 	if (!result)
@@ -96,8 +95,8 @@ int run_files_commit(const struct run_files *files)
 
 		if (!result)
 			continue;
-		log_error("cannot replace %s/%s: %s", files->directory, names[i], strerror(-result));
-		return result;
+		return log_failed(result, "cannot replace %s/%s: %s", files->directory, names[i],
+				  strerror(-result));
 	}
 	return 0;
 }

@@ -128,24 +128,21 @@ int unload_run(const char *pin_dir, const char *run_dir)
 	run_files_manifest(run_dir, &manifest); /* without a manifest there is nothing to unmount */
 	report_holders(pin_dir, run_dir);
 	result = remove_pins(pin_dir);
-	if (result < 0) {
-		log_error("cannot remove the pins in %s: %s", pin_dir,
-			  result == -EXDEV   ? "it is not a directory on a BPF file system"
-			  : result == -EBUSY ? "another loader works there, or somebody holds its lock"
-					     : strerror(-result));
-		return EXIT_FAILED;
-	}
+	if (result < 0)
+		return log_failed(EXIT_FAILED, "cannot remove the pins in %s: %s", pin_dir,
+				  result == -EXDEV ? "it is not a directory on a BPF file system"
+				  : result == -EBUSY
+					  ? "another loader works there, or somebody holds its lock"
+					  : strerror(-result));
 	result = readers_pins_remove(run_dir);
-	if (result < 0) {
-		log_error("cannot remove the readers' pins from %s/" READERS_DIRECTORY ": %s", run_dir,
-			  strerror(-result));
-		return EXIT_FAILED;
-	}
+	if (result < 0)
+		return log_failed(EXIT_FAILED,
+				  "cannot remove the readers' pins from %s/" READERS_DIRECTORY ": %s",
+				  run_dir, strerror(-result));
 	result = run_files_remove(run_dir);
-	if (result < 0) {
-		log_error("cannot empty the run directory %s: %s", run_dir, strerror(-result));
-		return EXIT_FAILED;
-	}
+	if (result < 0)
+		return log_failed(EXIT_FAILED, "cannot empty the run directory %s: %s", run_dir,
+				  strerror(-result));
 	if (manifest.mounted_bpffs && !strcmp(manifest.pin_dir, pin_dir))
 		unmount_bpffs(pin_dir);
 	return EXIT_DONE;
@@ -215,10 +212,9 @@ int load_status_run(const char *pin_dir, const char *run_dir)
 	struct manifest manifest;
 	struct stat at;
 
-	if (stat(pin_dir, &at)) {
-		log_error("nothing is loaded at %s: %s; load with 'bourdon-load'", pin_dir, strerror(errno));
-		return EXIT_FAILED;
-	}
+	if (stat(pin_dir, &at))
+		return log_failed(EXIT_FAILED, "nothing is loaded at %s: %s; load with 'bourdon-load'",
+				  pin_dir, strerror(errno));
 	if (asprintf(&path, "%s/" MANIFEST_FILE, run_dir) < 0)
 		return EXIT_FAILED;
 	if (manifest_read(path, &manifest, &errors)) {

@@ -50,15 +50,11 @@ int grant_arguments_parse(int count, char **words, struct grant_settings *settin
 
 	if (status != OPTIONS_RUN)
 		return status;
-	if (unexpected) {
-		log_error("unexpected word '%s': see 'bourdon-grant --help'", words[1]);
-		return EXIT_USAGE;
-	}
+	if (unexpected)
+		return log_failed(EXIT_USAGE, "unexpected word '%s': see 'bourdon-grant --help'", words[1]);
 	if (!read_files(files, &settings->files))
 		return EXIT_USAGE;
-	if (account_user(user, &settings->uid, &gid)) {
-		log_error("--user %s: no such user", user);
-		return EXIT_FAILED;
-	}
+	if (account_user(user, &settings->uid, &gid))
+		return log_failed(EXIT_FAILED, "--user %s: no such user", user);
 	return OPTIONS_RUN;
 }

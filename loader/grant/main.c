@@ -87,10 +87,9 @@ static int keep_counters(int connection, const char *path)
 			     ? -errno
 			     : 0;
 
-	if (result < 0) {
-		log_error("cannot reserve the descriptors of the counters: %s", strerror(-result));
-		return result;
-	}
+	if (result < 0)
+		return log_failed(result, "cannot reserve the descriptors of the counters: %s",
+				  strerror(-result));
 	if (path)
 		result = grant_counters_open(path);
 	if (result < 0)
@@ -110,11 +109,10 @@ int main(int count, char **words)
 	status = grant_arguments_parse(count, words, &settings);
 	if (status != OPTIONS_RUN)
 		return status;
-	if (connection < 0) {
-		log_error(
+	if (connection < 0)
+		return log_failed(
+			EXIT_USAGE,
 			"no connection on standard input: a socket unit starts bourdon-grant, once for each connection");
-		return EXIT_USAGE;
-	}
 	if (keep_counters(connection, settings.counters) || confine())
 		return EXIT_FAILED;
 	return grant_serve(connection, &settings);
