@@ -70,10 +70,8 @@ int confine_files(const struct settings *settings, const struct kernel_objects *
 		if (*directory)
 			places[count++] = (struct landlock_place){ .path = directory, .uses = LANDLOCK_READ };
 	result = landlock_confine(places, count);
-	if (result < 0) {
-		log_error("cannot install the Landlock rules: %s", strerror(-result));
-		return result;
-	}
+	if (result < 0)
+		return log_failed(result, "cannot install the Landlock rules: %s", strerror(-result));
 	if (!result)
 		log_warning(
 			"the kernel has no Landlock: only file permissions limit which files bourdond can open; add landlock to lsm= on the kernel's command line");

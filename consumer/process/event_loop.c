@@ -45,8 +45,7 @@ int event_loop_open(struct event_loop *loop, const char *pin_directory)
 				     .pins_source = { SOURCE_PINS } };
 	if (inotify_add_watch(loop->inotify, pin_directory, IN_MOVE_SELF | IN_DELETE_SELF | IN_DELETE) < 0) {
 		result = -errno;
-		log_error("cannot watch %s: %s", pin_directory, strerror(-result));
-		return result;
+		return log_failed(result, "cannot watch %s: %s", pin_directory, strerror(-result));
 	}
 	result = event_loop_add(loop, loop->signals, EPOLLIN, &loop->signals_source);
 	return result ? result : event_loop_add(loop, loop->inotify, EPOLLIN, &loop->pins_source);

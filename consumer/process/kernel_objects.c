@@ -62,34 +62,28 @@ static int open_map(struct kernel_objects *kernel, enum pin_map which, const cha
 
 	snprintf(path, sizeof(path), "%s/%s", pin_dir, spec->name);
 	fd = bpf_obj_get_opts(path, &options);
-	if (fd < 0) {
-		log_error("cannot open the pin %s: %s; %s", path, strerror(-fd),
-			  fd == -ENOENT ? "run bourdon-load first"
-			  : fd == -EACCES
-				  ? "run bourdond as a member of the pin's group, with CAP_DAC_READ_SEARCH"
-				  : "is it a bourdon pin?");
-		return fd;
-	}
+	if (fd < 0)
+		return log_failed(
+			fd, "cannot open the pin %s: %s; %s", path, strerror(-fd),
+			fd == -ENOENT ? "run bourdon-load first"
+			: fd == -EACCES
+				? "run bourdond as a member of the pin's group, with CAP_DAC_READ_SEARCH"
+				: "is it a bourdon pin?");
 	kernel->map_fds[which] = fd;
-	if (bpf_obj_get_info_by_fd(fd, &info, &info_bytes)) {
-		log_error("cannot inspect the pin %s: %s", path, strerror(errno));
-		return -errno;
-	}
-	if (info.type != (__u32)spec->type || info.key_size != bytes->key ||
-	    info.value_size != bytes->value) {
-		log_error(
+	if (bpf_obj_get_info_by_fd(fd, &info, &info_bytes))
+		return log_failed(-errno, "cannot inspect the pin %s: %s", path, strerror(errno));
+	if (info.type != (__u32)spec->type || info.key_size != bytes->key || info.value_size != bytes->value)
+		return log_failed(
+			-EPROTO,
 			"the pin %s is a map of type %u with %u-byte keys and %u-byte values, not %u, %u, %u: run the bourdon-load of this version",
 			path, info.type, info.key_size, info.value_size, spec->type, bytes->key,
 			bytes->value);
-		return -EPROTO;
-	}
 	if ((which == PIN_ONCPU || which == PIN_OFFCPU) &&
-	    info.max_entries != (uint64_t)kernel->manifest.slots_per_cpu * kernel->manifest.cpus) {
-		log_error(
+	    info.max_entries != (uint64_t)kernel->manifest.slots_per_cpu * kernel->manifest.cpus)
+		return log_failed(
+			-EPROTO,
 			"the pin %s has %u slots, but the manifest says %u CPUs with %u slots each: run bourdon-load again",
 			path, info.max_entries, kernel->manifest.cpus, kernel->manifest.slots_per_cpu);
-		return -EPROTO;
-	}
 	return 0;
 }
 
@@ -124,16 +118,14 @@ static int check_abi(const struct kernel_objects *kernel, const char *pin_dir)
 	__u32 zero = 0;
 	int result = bpf_map_lookup_elem(kernel->map_fds[PIN_CONTROL], &zero, &control);
 
-	if (result < 0) {
-		log_error("cannot read the pin %s/control: %s", pin_dir, strerror(-result));
-		return result;
-	}
+	if (result < 0)
+		return log_failed(result, "cannot read the pin %s/control: %s", pin_dir, strerror(-result));
 	if (control.abi == BOURDON_ABI)
 		return 0;
-	log_error(
+	return log_failed(
+		-EPROTO,
 		"the pins in %s have ABI %u, but this bourdond has ABI %u: run the bourdon-load of its version",
 		pin_dir, control.abi, BOURDON_ABI);
-	return -EPROTO;
 }
 
 static int read_policy(struct kernel_objects *kernel)
@@ -154,31 +146,25 @@ static int read_run_files(struct kernel_objects *kernel, const char *run_dir)
 
 	snprintf(path, sizeof(path), "%s/" MANIFEST_FILE, run_dir);
 	/* the unit makes the mount point of the pins even when nothing is loaded */
-	if (access(path, F_OK) && errno == ENOENT) {
-		log_error("nothing is loaded: there is no %s; run bourdon-load first", path);
-		return -ENOENT;
-	}
+	if (access(path, F_OK) && errno == ENOENT)
+		return log_failed(-ENOENT, "nothing is loaded: there is no %s; run bourdon-load first", path);
 	result = manifest_read(path, &kernel->manifest, &errors);
 	if (result < 0) {
 		config_errors_log(&errors);
 		return result;
 	}
-	if (kernel->manifest.abi != BOURDON_ABI || kernel->manifest.slot_bytes != sizeof(struct sample)) {
-		log_error(
+	if (kernel->manifest.abi != BOURDON_ABI || kernel->manifest.slot_bytes != sizeof(struct sample))
+		return log_failed(
+			-EPROTO,
 			"%s: the loaded programs have ABI %u, but this bourdond has ABI %u: run the bourdon-load of version %s",
 			path, kernel->manifest.abi, BOURDON_ABI, BOURDON_VERSION);
-		return -EPROTO;
-	}
-	if (!kernel->manifest.hz || !kernel->manifest.cpus || !kernel->manifest.slots_per_cpu) {
-		log_error("%s: the rate, the CPUs or the slots are 0: run bourdon-load again", path);
-		return -EPROTO;
-	}
+	if (!kernel->manifest.hz || !kernel->manifest.cpus || !kernel->manifest.slots_per_cpu)
+		return log_failed(-EPROTO,
+				  "%s: the rate, the CPUs or the slots are 0: run bourdon-load again", path);
 	snprintf(path, sizeof(path), "%s/" KERNEL_SYMBOLS_FILE, run_dir);
 	kernel->symbols_fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (kernel->symbols_fd < 0) {
-		log_error("cannot open %s: %s", path, strerror(errno));
-		return -errno;
-	}
+	if (kernel->symbols_fd < 0)
+		return log_failed(-errno, "cannot open %s: %s", path, strerror(errno));
 	return 0;
 }
 
@@ -188,9 +174,8 @@ static int lock_pins(struct kernel_objects *kernel, const char *pin_dir)
 	kernel->lock_fd = open(pin_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (kernel->lock_fd >= 0 && !flock(kernel->lock_fd, LOCK_EX | LOCK_NB))
 		return 0;
-	log_error("cannot lock the pin directory %s: %s", pin_dir,
-		  errno == EWOULDBLOCK ? "another bourdond uses it" : strerror(errno));
-	return -errno;
+	return log_failed(-errno, "cannot lock the pin directory %s: %s", pin_dir,
+			  errno == EWOULDBLOCK ? "another bourdond uses it" : strerror(errno));
 }
 
 /* Where everybody may write to bpffs, anybody could have made maps with these names. */
@@ -202,10 +187,10 @@ static int check_owner(int directory_fd, const char *pin_dir)
 		return -errno;
 	if (file_is_roots_alone(&at))
 		return 0;
-	log_error(
+	return log_failed(
+		-EPERM,
 		"the pin directory %s must belong to root, and nobody else may write to it: run bourdon-load again",
 		pin_dir);
-	return -EPERM;
 }
 
 int kernel_objects_open(struct kernel_objects *ret_kernel, const char *pin_dir, const char *run_dir)

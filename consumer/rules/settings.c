@@ -62,10 +62,8 @@ int settings_parse(struct settings *ret_settings, int count, char **words)
 
 	if (status != OPTIONS_RUN)
 		return status;
-	if (unexpected) {
-		log_error("unexpected word '%s': see 'bourdond --help'", words[1]);
-		return EXIT_USAGE;
-	}
+	if (unexpected)
+		return log_failed(EXIT_USAGE, "unexpected word '%s': see 'bourdond --help'", words[1]);
 	settings.config_named = settings.config;
 	if (!settings.config)
 		settings.config = CONFIG_DEFAULT;
