@@ -213,21 +213,18 @@ static int run_line(struct report *report, int count, char **arguments)
 		   *second = line.words[1] ? arguments[line.words[1]] : NULL;
 	const struct subcommand *subcommand = find_subcommand(first, second);
 
-	if (line.unknown) {
-		log_error("unknown option '%s': see 'bourdon --help'", arguments[line.unknown]);
-		return EXIT_USAGE;
-	}
+	if (line.unknown)
+		return log_failed(EXIT_USAGE, "unknown option '%s': see 'bourdon --help'",
+				  arguments[line.unknown]);
 	if (line.asked)
 		return answer_question(report, first, second, arguments[line.asked]);
 	if (!subcommand)
 		return refuse_words(first, second);
 	line = read_line(count, arguments, subcommand);
-	if (line.foreign) {
-		log_error("'%s' takes no %.*s: see 'bourdon %s --help'", subcommand->name,
-			  (int)strcspn(arguments[line.foreign], "="), arguments[line.foreign],
-			  subcommand->name);
-		return EXIT_USAGE;
-	}
+	if (line.foreign)
+		return log_failed(EXIT_USAGE, "'%s' takes no %.*s: see 'bourdon %s --help'", subcommand->name,
+				  (int)strcspn(arguments[line.foreign], "="), arguments[line.foreign],
+				  subcommand->name);
 	return subcommand_run(report, subcommand, remove_name(&line, subcommand, count, arguments),
 			      arguments);
 }
@@ -239,13 +236,11 @@ static int finish_report(struct report *report)
 
 	if (report->output.file && !report->is_child)
 		return is_whole && output_file_finish(&report->output) >= 0 ? EXIT_DONE : EXIT_FAILED;
-	if (fflush(report->out) || ferror(report->out)) {
-		log_error("cannot write the report: %s%s", strerror(errno),
-			  errno == ENOSPC || errno == EDQUOT
-				  ? "; make room, or write it to another file system"
-				  : "");
-		return EXIT_FAILED;
-	}
+	if (fflush(report->out) || ferror(report->out))
+		return log_failed(EXIT_FAILED, "cannot write the report: %s%s", strerror(errno),
+				  errno == ENOSPC || errno == EDQUOT
+					  ? "; make room, or write it to another file system"
+					  : "");
 	return is_whole ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -166,10 +166,10 @@ static int list_main(struct report *report, int count, char **arguments)
 	int status = subcommand_parse(report, &list_subcommand, count, arguments, &words);
 	char *text;
 
-	if (status == OPTIONS_RUN && words.all && words.baseline) {
-		log_error("--all and --baseline exclude each other: --all has baselines and captures");
-		return EXIT_USAGE;
-	}
+	if (status == OPTIONS_RUN && words.all && words.baseline)
+		return log_failed(
+			EXIT_USAGE,
+			"--all and --baseline exclude each other: --all has baselines and captures");
 	if (status == OPTIONS_RUN && words.since)
 		status = subcommand_read_time("--since", words.since, clock_wall_ns(), &since_at);
 	if (status == OPTIONS_RUN)
@@ -177,10 +177,8 @@ static int list_main(struct report *report, int count, char **arguments)
 	if (status != OPTIONS_RUN)
 		return status;
 	text = make_sql(&words, since_at);
-	if (!text) {
-		log_error("cannot list the captures: %s", strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
+	if (!text)
+		return log_failed(EXIT_FAILED, "cannot list the captures: %s", strerror(ENOMEM));
 	query = query_begin(report->database, text, 0, report->limit);
 	sqlite3_free(text);
 	if (report->json) {

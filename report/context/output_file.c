@@ -17,12 +17,12 @@
 /* Logs why the file cannot be written. Returns -error. */
 static int refuse_file(const char *path, int error)
 {
-	log_error("cannot write '%s': %s; %s", path, strerror(error),
-		  error == EACCES || error == EPERM || error == EROFS
-			  ? "name a file in a directory that you may write to, such as /var/tmp"
-		  : error == ENOSPC || error == EDQUOT ? "make room, or name a file on another file system"
-						       : "name another file");
-	return -error;
+	return log_failed(-error, "cannot write '%s': %s; %s", path, strerror(error),
+			  error == EACCES || error == EPERM || error == EROFS
+				  ? "name a file in a directory that you may write to, such as /var/tmp"
+			  : error == ENOSPC || error == EDQUOT
+				  ? "make room, or name a file on another file system"
+				  : "name another file");
 }
 
 /* ---- where root writes ---- */
@@ -35,10 +35,10 @@ static int refuse_directory(const char *path, int directory, const char *why)
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", directory);
 	length = readlink(link, name, sizeof(name));
-	log_error(
+	return log_failed(
+		-EPERM,
 		"cannot write '%s': users other than root may change the directory '%.*s', and root %s; name a file elsewhere, such as in /root, or redirect the output: > FILE",
 		path, (int)(length > 0 ? length : 0), name, why);
-	return -EPERM;
 }
 
 /* Returns the directory, this one or one above it, that users other than root may change; -ENOENT: there is none; or -errno. */
@@ -131,8 +131,7 @@ static int open_other(const struct output_file *output)
 		return refuse_file(output->path, errno);
 	if (!S_ISBLK(at.st_mode))
 		return TAKE_FD(fd);
-	log_error("cannot write '%s': it is a disk; name a file", output->path);
-	return -ENOTSUP;
+	return log_failed(-ENOTSUP, "cannot write '%s': it is a disk; name a file", output->path);
 }
 
 static int open_unfinished(struct output_file *output)
@@ -159,12 +158,11 @@ static int open_output(struct output_file *output)
 
 	if (fstatat(output->directory, output->name, &entry, AT_SYMLINK_NOFOLLOW) || S_ISREG(entry.st_mode))
 		return open_unfinished(output);
-	if (is_trap(output, &entry)) {
-		log_error(
+	if (is_trap(output, &entry))
+		return log_failed(
+			-EPERM,
 			"cannot write '%s': it is no regular file, and users other than root may change where it leads; name another file",
 			output->path);
-		return -EPERM;
-	}
 	if (fstatat(output->directory, output->name, &at, 0) || S_ISREG(at.st_mode))
 		return open_unfinished(output); /* in place of the link */
 	return open_other(output);

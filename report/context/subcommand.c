@@ -15,10 +15,8 @@ int subcommand_read_id(const char *word, int64_t *ret_id)
 {
 	unsigned long long number;
 
-	if (options_number(word, 0, INT64_MAX, &number) < 0) {
-		log_error("'%s' is not a capture's ID: 'bourdon list' shows them", word);
-		return EXIT_USAGE;
-	}
+	if (options_number(word, 0, INT64_MAX, &number) < 0)
+		return log_failed(EXIT_USAGE, "'%s' is not a capture's ID: 'bourdon list' shows them", word);
 	*ret_id = (int64_t)number;
 	return OPTIONS_RUN;
 }
@@ -27,10 +25,10 @@ int subcommand_read_time(const char *option, const char *word, int64_t now_ns, i
 {
 	if (!time_text_read(word, now_ns, ret_ns))
 		return OPTIONS_RUN;
-	log_error(
+	return log_failed(
+		EXIT_USAGE,
 		"%s '%s' is no time: give how long ago, such as 90min or 7d, or a time such as 2026-11-25T14:03:00Z",
 		option, word);
-	return EXIT_USAGE;
 }
 
 static int read_limit(struct report *report, const struct subcommand *subcommand,
@@ -41,10 +39,9 @@ static int read_limit(struct report *report, const struct subcommand *subcommand
 	report->limit = words->json || words->csv ? -1 : subcommand->limit; /* for scripts: all rows */
 	if (!words->limit)
 		return OPTIONS_RUN;
-	if (options_number(words->limit, 1, INT64_MAX, &number) < 0) {
-		log_error("--limit '%s' is not a number of rows: give 1 or more", words->limit);
-		return EXIT_USAGE;
-	}
+	if (options_number(words->limit, 1, INT64_MAX, &number) < 0)
+		return log_failed(EXIT_USAGE, "--limit '%s' is not a number of rows: give 1 or more",
+				  words->limit);
 	report->limit = (int64_t)number;
 	return OPTIONS_RUN;
 }
@@ -53,16 +50,12 @@ static int read_operands(struct report *report, const struct subcommand *subcomm
 {
 	int count = report->operands_count;
 
-	if (count < subcommand->operands_least) {
-		log_error("'%s' needs %s: see 'bourdon %s --help'", subcommand->name,
-			  count ? "a FILE" : "a file to write", subcommand->name);
-		return EXIT_USAGE;
-	}
-	if (count > (subcommand->takes_id ? 1 : subcommand->operands_most)) {
-		log_error("unexpected argument '%s' after '%s': see 'bourdon %s --help'",
-			  report->operands[count - 1], subcommand->name, subcommand->name);
-		return EXIT_USAGE;
-	}
+	if (count < subcommand->operands_least)
+		return log_failed(EXIT_USAGE, "'%s' needs %s: see 'bourdon %s --help'", subcommand->name,
+				  count ? "a FILE" : "a file to write", subcommand->name);
+	if (count > (subcommand->takes_id ? 1 : subcommand->operands_most))
+		return log_failed(EXIT_USAGE, "unexpected argument '%s' after '%s': see 'bourdon %s --help'",
+				  report->operands[count - 1], subcommand->name, subcommand->name);
 	report->capture_id = -1;
 	return subcommand->takes_id && count ? subcommand_read_id(report->operands[0], &report->capture_id)
 					     : OPTIONS_RUN;
@@ -135,8 +128,8 @@ static int check_values(const struct subcommand *subcommand, void *words)
 
 		if (!word || !option->values || is_one_of(word, option->values))
 			continue;
-		log_error("--%s '%s' is unknown: expected %s", option->name, word, option->values);
-		return EXIT_USAGE;
+		return log_failed(EXIT_USAGE, "--%s '%s' is unknown: expected %s", option->name, word,
+				  option->values);
 	}
 	return OPTIONS_RUN;
 }
@@ -155,10 +148,8 @@ static int parse_options(const struct subcommand *subcommand, int count, char **
 					      .options = options,
 					      .options_count = subcommand->options_count };
 
-	if (!options) {
-		log_error("out of memory");
-		return EXIT_FAILED;
-	}
+	if (!options)
+		return log_failed(EXIT_FAILED, "out of memory");
 	for (size_t i = 0; i < subcommand->options_count; i++) {
 		const struct command_option *option = &subcommand->options[i];
 

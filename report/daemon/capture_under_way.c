@@ -36,8 +36,8 @@ static int ask_daemon(const char *database, const char *request, struct daemon_s
 	refusal = daemon_status_find(ret_answer, "refused");
 	if (!refusal)
 		return 0;
-	log_error("bourdond refused: %s", escape_terminal(status_line_get(refusal, "why"), why, sizeof(why)));
-	return -EACCES;
+	return log_failed(-EACCES, "bourdond refused: %s",
+			  escape_terminal(status_line_get(refusal, "why"), why, sizeof(why)));
 }
 
 static const char *time_of(const struct status_line *line, const char *key, char into[TIME_TEXT_BYTES])

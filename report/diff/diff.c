@@ -472,12 +472,11 @@ static int read_operand(const char *word, struct diff_operand *ret_operand)
 	while (colon && part < ARRAY_SIZE(parts) && strcmp(parts[part], colon) != 0)
 		part++;
 	snprintf(id, sizeof(id), "%.*s", (int)strcspn(word, ":"), word);
-	if (part == ARRAY_SIZE(parts) || options_number(id, 0, INT64_MAX, &number) < 0) {
-		log_error(
+	if (part == ARRAY_SIZE(parts) || options_number(id, 0, INT64_MAX, &number) < 0)
+		return log_failed(
+			EXIT_USAGE,
 			"'%s' is no capture's ID: 'bourdon list' shows them; ID:before and ID:after are its parts before and after its trigger",
 			word);
-		return EXIT_USAGE;
-	}
 	*ret_operand = (struct diff_operand){ .capture_id = (int64_t)number, .part = (enum diff_part)part };
 	return OPTIONS_RUN;
 }
@@ -487,22 +486,20 @@ static int read_operands(char **operands, int count, struct diff_choice *choice)
 {
 	bool is_baseline = count && !strcmp(operands[0], BASELINE);
 
-	if (count < (is_baseline ? 1 : 2)) {
-		log_error(
+	if (count < (is_baseline ? 1 : 2))
+		return log_failed(
+			EXIT_USAGE,
 			"'diff' needs two captures, or 'baseline' and a capture: see 'bourdon diff --help'");
-		return EXIT_USAGE;
-	}
 	choice->a = (struct diff_operand){ .is_baseline = is_baseline };
 	choice->b = (struct diff_operand){ .capture_id = -1, .part = DIFF_AFTER };
 	if (!is_baseline && read_operand(operands[0], &choice->a) != OPTIONS_RUN)
 		return EXIT_USAGE;
 	if (count < 2)
 		return OPTIONS_RUN;
-	if (!strcmp(operands[1], BASELINE)) {
-		log_error(
+	if (!strcmp(operands[1], BASELINE))
+		return log_failed(
+			EXIT_USAGE,
 			"'baseline' is what a capture is compared with, so it comes first: 'bourdon diff baseline ID'");
-		return EXIT_USAGE;
-	}
 	if (read_operand(operands[1], &choice->b) != OPTIONS_RUN)
 		return EXIT_USAGE;
 	if (is_baseline && !strchr(operands[1], ':'))

@@ -76,14 +76,13 @@ static int add_capture(struct diff_samples *samples, const struct query *query, 
 	if (part == DIFF_AFTER && !capture.is_baseline)
 		capture.from_ns = 0;
 	capture.hz = capture.hz < 1 ? 1 : capture.hz;
-	if (capture.from_ns >= capture.to_ns) {
-		log_error("capture %lld has nothing %s its trigger%s", (long long)capture.capture_id,
-			  part == DIFF_BEFORE  ? "before"
-			  : part == DIFF_AFTER ? "after"
-					       : "around",
-			  part == DIFF_AFTER ? ": compare ID:all" : "");
-		return -ENODATA;
-	}
+	if (capture.from_ns >= capture.to_ns)
+		return log_failed(-ENODATA, "capture %lld has nothing %s its trigger%s",
+				  (long long)capture.capture_id,
+				  part == DIFF_BEFORE  ? "before"
+				  : part == DIFF_AFTER ? "after"
+						       : "around",
+				  part == DIFF_AFTER ? ": compare ID:all" : "");
 	if (array_make_room(samples->captures, samples->captures_count, samples->captures_room, 1U))
 		return -ENOMEM;
 	samples->captures[samples->captures_count++] = capture;
@@ -132,12 +131,11 @@ static int choose_baselines(struct database *database, struct diff_samples *samp
 	char *sql;
 	int result = 0;
 
-	if (!rule) {
-		log_error(
+	if (!rule)
+		return log_failed(
+			-ENOENT,
 			"capture %lld is of no rule, and only rules have baselines: compare it with another capture",
 			before_id);
-		return -ENOENT;
-	}
 	sql = sqlite3_mprintf(
 		"SELECT capture_id FROM capture WHERE trigger_mode = 'baseline' AND state = 'complete' AND "
 		"rule = %Q AND triggered_at < ?1 ORDER BY triggered_at DESC, capture_id DESC LIMIT ?2",

@@ -371,10 +371,9 @@ static int export_main(struct report *report, int count, char **arguments)
 	const struct export_format *format;
 	int status = subcommand_parse(report, &export_subcommand, count, arguments, &words), result;
 
-	if (status == OPTIONS_RUN && !words.format) {
-		log_error("'export' needs --format, one of " EXPORT_FORMATS ": see 'bourdon export --help'");
-		return EXIT_USAGE;
-	}
+	if (status == OPTIONS_RUN && !words.format)
+		return log_failed(EXIT_USAGE, "'export' needs --format, one of " EXPORT_FORMATS
+					      ": see 'bourdon export --help'");
 	if (status == OPTIONS_RUN)
 		status = output_open_capture(report, words.shared.output);
 	if (status != OPTIONS_RUN)

@@ -24,10 +24,8 @@ static int copy_captures(const struct report *report, struct db_output *output, 
 	_cleanup_db_output_ struct db_output converted = { 0 };
 	struct transferred transferred = { 0 };
 
-	if (!ids) {
-		log_error("out of memory");
-		return -ENOMEM;
-	}
+	if (!ids)
+		return log_failed(-ENOMEM, "out of memory");
 	for (int i = 0; i < count; i++) /* db_copy_main() has checked them */
 		ids[i] = strtoll(report->operands[1 + i], NULL, 10);
 	result = db_output_make_tables(output);

@@ -36,18 +36,15 @@ static int add_owner(struct owner *owner, const char *path)
 	gid_t gid = OWNER_NOBODY;
 	int result = real ? owner_find(real, &uid, &gid) : -errno;
 
-	if (result < 0) {
-		log_error("cannot read '%s': %s", path, strerror(-result));
-		return result;
-	}
+	if (result < 0)
+		return log_failed(result, "cannot read '%s': %s", path, strerror(-result));
 	if (!uid || (owner->path && owner->uid == uid))
 		return 0;
-	if (owner->path) {
-		log_error(
+	if (owner->path)
+		return log_failed(
+			-EPERM,
 			"'%s' belongs to user %u and '%s' to user %u: run bourdon as a user who may read both",
 			owner->path, owner->uid, path, uid);
-		return -EPERM;
-	}
 	*owner = (struct owner){ uid, gid, path };
 	return 0;
 }
@@ -79,8 +76,7 @@ static int lock_out_daemon(const struct db_output *output, int *ret_lock)
 		return 0;
 	if (asprintf(&path, "%.*s/" STORE_LOCK_FILE, (int)(slash - output->final), output->final) < 0) {
 		path = NULL;
-		log_error("out of memory");
-		return -ENOMEM;
+		return log_failed(-ENOMEM, "out of memory");
 	}
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
@@ -128,10 +124,9 @@ static int merge_file(const struct report *report, struct db_output *output, con
 	char name[FORMAT_BYTES];
 	int result;
 
-	if (is_output(output, path)) {
-		log_error("'%s' is the database that is merged into: do not name it twice", path);
-		return -EINVAL;
-	}
+	if (is_output(output, path))
+		return log_failed(-EINVAL, "'%s' is the database that is merged into: do not name it twice",
+				  path);
 	{
 		/* opened for the checks, and their messages */
 		_cleanup_database_ struct database database = { 0 };

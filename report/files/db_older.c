@@ -24,8 +24,7 @@ int db_older_convert(struct db_output *converted, struct database *database, con
 
 	if (asprintf(&path, "%s.converted", out) < 0) {
 		path = NULL;
-		log_error("out of memory");
-		return -ENOMEM;
+		return log_failed(-ENOMEM, "out of memory");
 	}
 	result = db_output_make(converted, path);
 	if (!result)

@@ -24,13 +24,13 @@ static int refuse_file(const char *path, int error)
 	if (owner_was_root())
 		snprintf(as_user, sizeof(as_user), " as user %u, who owns the database that is read",
 			 geteuid());
-	log_error("cannot write '%s'%s: %s; %s", path, as_user, strerror(error),
-		  error == EEXIST ? "name a file that does not exist"
-		  : error == EACCES || error == EPERM || error == EROFS
-			  ? "name a file in a directory that this user may write, such as /var/tmp"
-		  : error == ENOSPC || error == EDQUOT ? "make room, or name a file on another file system"
-						       : "name another file");
-	return -error;
+	return log_failed(-error, "cannot write '%s'%s: %s; %s", path, as_user, strerror(error),
+			  error == EEXIST ? "name a file that does not exist"
+			  : error == EACCES || error == EPERM || error == EROFS
+				  ? "name a file in a directory that this user may write, such as /var/tmp"
+			  : error == ENOSPC || error == EDQUOT
+				  ? "make room, or name a file on another file system"
+				  : "name another file");
 }
 
 /* Splits the path, which need not exist, and resolves its directory: SQLITE_OPEN_NOFOLLOW accepts no symbolic link. */
@@ -77,12 +77,12 @@ static int open_sql(struct db_output *output, const char *path)
 
 int db_output_failed(const struct db_output *output, int result)
 {
-	log_error("cannot write '%s': %s; %s", output->path, output->sql.error,
-		  result == -ENOSPC ? "make room, or name a file on another file system"
-		  : result == -EBUSY
-			  ? "another process has locked it; try again"
-			  : "check the disk, and that this user may write the file and its directory");
-	return result;
+	return log_failed(
+		result, "cannot write '%s': %s; %s", output->path, output->sql.error,
+		result == -ENOSPC ? "make room, or name a file on another file system"
+		: result == -EBUSY
+			? "another process has locked it; try again"
+			: "check the disk, and that this user may write the file and its directory");
 }
 
 /* Root is here only if nobody else could have written what is copied; then nobody else may redirect the copy either. */

@@ -517,11 +517,11 @@ static int report_failure(const struct transfer *transfer, const struct db_outpu
 		return result;
 	if (result == -ENOSPC || result == -EBUSY)
 		return db_output_failed(output, result);
-	log_error(
+	return log_failed(
+		result,
 		"cannot take captures from '%s': %s%s%s; 'bourdon --db FILE db check' tells what is wrong with it",
 		path, transfer->rows.row, *transfer->rows.row ? ": " : "",
 		result == -ENOMEM ? strerror(ENOMEM) : transfer->rows.sql->error);
-	return result;
 }
 
 int db_transfer(struct db_output *output, const char *path, const char *instead, const int64_t *ids,

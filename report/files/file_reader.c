@@ -41,10 +41,8 @@ static int start_spawner_as_nobody(int *ret_spawner)
 	char byte;
 	pid_t child;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		log_error("cannot make a socket: %s", strerror(errno));
-		return -errno;
-	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return log_failed(-errno, "cannot make a socket: %s", strerror(errno));
 	child = fork();
 	if (!child)
 		_exit(owner_become(OWNER_NOBODY, OWNER_NOBODY) || spawner_start(ret_spawner) ||
@@ -75,8 +73,8 @@ static int need_symbolizer(struct file_reader *reader)
 		reader->symbolizer = spawner_request(reader->spawner, SYMBOLIZER_SOON, deadline());
 	if (reader->symbolizer >= 0)
 		return 0;
-	log_error("cannot start the symbolizer: %s", strerror(-reader->symbolizer));
-	return reader->symbolizer;
+	return log_failed(reader->symbolizer, "cannot start the symbolizer: %s",
+			  strerror(-reader->symbolizer));
 }
 
 /* Returns false if the file cannot be read, or the symbolizer died reading it. */

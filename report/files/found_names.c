@@ -70,10 +70,8 @@ static int read_extensions(struct found_names *names, struct frame_extension **r
 	uint32_t count = 0, room = 0;
 
 	while (query_next(&query)) {
-		if (array_make_room(extensions, count, room, 1U)) {
-			log_error("out of memory");
-			return -ENOMEM;
-		}
+		if (array_make_room(extensions, count, room, 1U))
+			return log_failed(-ENOMEM, "out of memory");
 		extensions[count++] = (struct frame_extension){ query_number(&query, "frame_id"),
 								query_number(&query, "inner_id") };
 	}
@@ -87,7 +85,7 @@ static int write_stacks(struct found_names *names)
 	_cleanup_free_ struct frame_extension *extensions = NULL;
 	struct database *database = names->database;
 	uint64_t damaged = 0;
-	uint32_t count;
+	uint32_t count = 0;
 	int result = read_extensions(names, &extensions, &count);
 
 	if (result < 0 || !count)
@@ -129,10 +127,8 @@ static int bind_text(sqlite3_stmt *statement, int position, const struct symboli
 	_cleanup_free_ char *name = bytes ? strndup(reply->text + at, bytes) : NULL;
 	char *form = name ? escape_name(name) : NULL;
 
-	if (bytes && !form) {
-		log_error("out of memory");
-		return -ENOMEM;
-	}
+	if (bytes && !form)
+		return log_failed(-ENOMEM, "out of memory");
 	return sqlite3_bind_text(statement, position, form, -1, free) == SQLITE_OK ? 0 : -ENOMEM;
 }
 

@@ -95,8 +95,7 @@ static int read_modules(struct symbolizing *work)
 		    array_make_room(work->modules, work->modules_count, work->modules_room, 1U)) {
 			free(row.path);
 			free(row.build_id);
-			log_error("out of memory");
-			return -ENOMEM;
+			return log_failed(-ENOMEM, "out of memory");
 		}
 		work->modules[work->modules_count++] = row;
 	}
@@ -113,10 +112,8 @@ static int read_places(struct symbolizing *work, int64_t module_id)
 
 	work->places_count = 0;
 	while (query_next(&query)) {
-		if (array_make_room(work->places, work->places_count, work->places_room, 1U)) {
-			log_error("out of memory");
-			return -ENOMEM;
-		}
+		if (array_make_room(work->places, work->places_count, work->places_room, 1U))
+			return log_failed(-ENOMEM, "out of memory");
 		work->places[work->places_count++] = (struct found_place){ query_number(&query, "frame_id"),
 									   query_number(&query, "offset") };
 	}

@@ -57,8 +57,8 @@ static int read_duration(const char *option, const char *word, uint64_t *ret_ns)
 {
 	if (!word || !units_duration(word, ret_ns))
 		return OPTIONS_RUN;
-	log_error("%s '%s' is not a time: give a number and a unit, such as 30s", option, word);
-	return EXIT_USAGE;
+	return log_failed(EXIT_USAGE, "%s '%s' is not a time: give a number and a unit, such as 30s", option,
+			  word);
 }
 
 static int read_pids(const struct option_list *pids, struct capture_request *request)
@@ -66,10 +66,9 @@ static int read_pids(const struct option_list *pids, struct capture_request *req
 	for (size_t i = 0; i < pids->count; i++) {
 		unsigned long long pid;
 
-		if (options_number(pids->values[i], 1, INT32_MAX, &pid) < 0) {
-			log_error("--pid '%s' is not the id of a process", pids->values[i]);
-			return EXIT_USAGE;
-		}
+		if (options_number(pids->values[i], 1, INT32_MAX, &pid) < 0)
+			return log_failed(EXIT_USAGE, "--pid '%s' is not the id of a process",
+					  pids->values[i]);
 		request->pids[request->pids_count++] = (uint32_t)pid;
 	}
 	return OPTIONS_RUN;
@@ -82,18 +81,15 @@ static int read_comm(const char *word, struct capture_request *request)
 	request->has_comm = word != NULL;
 	if (!word || !comm_pattern_parse(word, &request->comm, &why))
 		return OPTIONS_RUN;
-	log_error("--comm '%s': %s", word, why);
-	return EXIT_USAGE;
+	return log_failed(EXIT_USAGE, "--comm '%s': %s", word, why);
 }
 
 static int read_text(const char *option, const char *word, size_t room, char *into)
 {
 	if (!word)
 		return OPTIONS_RUN;
-	if (strlen(word) >= room) {
-		log_error("%s is longer than %zu bytes", option, room - 1);
-		return EXIT_USAGE;
-	}
+	if (strlen(word) >= room)
+		return log_failed(EXIT_USAGE, "%s is longer than %zu bytes", option, room - 1);
 	strcpy(into, word);
 	return OPTIONS_RUN;
 }
@@ -105,10 +101,10 @@ static int read_probes(const char *word, struct capture_request *request)
 	request->has_probes = word;
 	if (!wrong)
 		return OPTIONS_RUN;
-	log_error(
+	return log_failed(
+		EXIT_USAGE,
 		"--probes %s: '%.*s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec or fork, parted by commas; or all, or none",
 		word, (int)strcspn(wrong, " \t,"), wrong);
-	return EXIT_USAGE;
 }
 
 /* The shell's user may write the path with a slash behind it. */
@@ -128,19 +124,17 @@ static int read_under_way(const struct capture_words *words, int64_t *ret_end_id
 			words->probes || words->note || (words->who && words->end);
 	unsigned long long id = 0;
 
-	if (has_more) {
-		log_error(
+	if (has_more)
+		return log_failed(
+			EXIT_USAGE,
 			"--who and --end are about captures that are under way: give one of them, alone: " SEE);
-		return EXIT_USAGE;
-	}
-	if (words->format && (words->end || strcmp(words->format, "json") != 0)) {
-		log_error("--who takes no other --format than json, and --end none: " SEE);
-		return EXIT_USAGE;
-	}
-	if (words->end && options_number(words->end, 1, INT64_MAX, &id) < 0) {
-		log_error("--end '%s' is not a capture's ID: 'bourdon capture --who' shows them", words->end);
-		return EXIT_USAGE;
-	}
+	if (words->format && (words->end || strcmp(words->format, "json") != 0))
+		return log_failed(EXIT_USAGE,
+				  "--who takes no other --format than json, and --end none: " SEE);
+	if (words->end && options_number(words->end, 1, INT64_MAX, &id) < 0)
+		return log_failed(EXIT_USAGE,
+				  "--end '%s' is not a capture's ID: 'bourdon capture --who' shows them",
+				  words->end);
 	*ret_end_id = (int64_t)id;
 	return OPTIONS_RUN;
 }
@@ -153,10 +147,9 @@ static int read_request(const struct capture_words *words, struct capture_reques
 						   (words->on_cpu && !words->off_cpu ? 0 : CAPTURE_OFF_CPU) };
 	const char *mistake;
 
-	if (!words->duration) {
-		log_error("'capture' needs --for, how long to record, such as --for 30s: " SEE);
-		return EXIT_USAGE;
-	}
+	if (!words->duration)
+		return log_failed(EXIT_USAGE,
+				  "'capture' needs --for, how long to record, such as --for 30s: " SEE);
 	if (read_duration("--for", words->duration, &request.for_ns) != OPTIONS_RUN ||
 	    read_duration("--before", words->before, &request.before_ns) != OPTIONS_RUN ||
 	    read_pids(words->shared.list, &request) != OPTIONS_RUN ||
@@ -168,10 +161,8 @@ static int read_request(const struct capture_words *words, struct capture_reques
 		return EXIT_USAGE;
 	cut_slash(request.cgroup);
 	mistake = capture_request_mistake(&request);
-	if (mistake) {
-		log_error("%s: " SEE, mistake);
-		return EXIT_USAGE;
-	}
+	if (mistake)
+		return log_failed(EXIT_USAGE, "%s: " SEE, mistake);
 	*ret_request = request;
 	return OPTIONS_RUN;
 }

@@ -95,11 +95,9 @@ static int read_span(const struct activity_words *words, struct activity_span *r
 	if (status != OPTIONS_RUN)
 		return status;
 	span.from_ns = span.from_ns < 0 ? 0 : span.from_ns;
-	if (span.from_ns >= span.until_ns) {
-		log_error("--since is not before --until%s",
-			  words->until ? "" : ", which is now unless given");
-		return EXIT_USAGE;
-	}
+	if (span.from_ns >= span.until_ns)
+		return log_failed(EXIT_USAGE, "--since is not before --until%s",
+				  words->until ? "" : ", which is now unless given");
 	*ret_span = span;
 	return OPTIONS_RUN;
 }
@@ -109,10 +107,8 @@ static int read_view(const struct activity_words *words, struct thread_view *vie
 	const struct columns_word columns = { words->group_by ? "--group-by" : "--columns",
 					      words->group_by ? words->group_by : words->columns };
 
-	if (words->group_by && words->columns) {
-		log_error("--group-by and --columns mean the same: give one of them");
-		return EXIT_USAGE;
-	}
+	if (words->group_by && words->columns)
+		return log_failed(EXIT_USAGE, "--group-by and --columns mean the same: give one of them");
 	view->all_states = words->all;
 	return thread_view_read(&columns, words->match, THREADS_STORED, view);
 }

@@ -167,23 +167,19 @@ static int add_column(const struct columns_word *word, const char *name, size_t 
 	enum thread_origin origin = view->origin;
 	int column = thread_column_find(name, bytes);
 
-	if (column >= 0 && !thread_column_is_known((uint32_t)column, origin)) {
-		log_error("%s %s: 'bourdon %s' has no column '%s', but 'bourdon %s' has; there are %s",
-			  word->option, word->text, origins[origin].command, thread_columns[column].name,
-			  command_with((uint32_t)column), origins[origin].columns);
-		return EXIT_USAGE;
-	}
-	if (column < 0) {
-		log_error("%s %s: no column '%.*s'; there are %s", word->option, word->text, (int)bytes, name,
-			  origins[origin].columns);
-		return EXIT_USAGE;
-	}
+	if (column >= 0 && !thread_column_is_known((uint32_t)column, origin))
+		return log_failed(
+			EXIT_USAGE,
+			"%s %s: 'bourdon %s' has no column '%s', but 'bourdon %s' has; there are %s",
+			word->option, word->text, origins[origin].command, thread_columns[column].name,
+			command_with((uint32_t)column), origins[origin].columns);
+	if (column < 0)
+		return log_failed(EXIT_USAGE, "%s %s: no column '%.*s'; there are %s", word->option,
+				  word->text, (int)bytes, name, origins[origin].columns);
 	for (uint32_t i = 0; i < view->columns_count; i++)
-		if (view->columns[i] == (uint32_t)column) {
-			log_error("%s %s: '%s' is there twice", word->option, word->text,
-				  thread_columns[column].name);
-			return EXIT_USAGE;
-		}
+		if (view->columns[i] == (uint32_t)column)
+			return log_failed(EXIT_USAGE, "%s %s: '%s' is there twice", word->option, word->text,
+					  thread_columns[column].name);
 	view->columns[view->columns_count++] = (uint32_t)column;
 	return OPTIONS_RUN;
 }
@@ -289,10 +285,9 @@ static int read_hz(const char *word, unsigned int *hz)
 
 	if (!word)
 		return OPTIONS_RUN;
-	if (options_number(word, 1, HZ_MAX, &number) < 0) {
-		log_error("--hz '%s' is not a number of looks a second: give 1 to %u", word, HZ_MAX);
-		return EXIT_USAGE;
-	}
+	if (options_number(word, 1, HZ_MAX, &number) < 0)
+		return log_failed(EXIT_USAGE, "--hz '%s' is not a number of looks a second: give 1 to %u",
+				  word, HZ_MAX);
 	*hz = (unsigned int)number;
 	return OPTIONS_RUN;
 }

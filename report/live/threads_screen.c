@@ -459,10 +459,9 @@ int threads_screen_run(const struct look_source *source, struct thread_history *
 	int result, failure = 0;
 
 	screen.levels[LEVEL_GROUPS].view = *view;
-	if (!threads_draw_begin(&screen)) {
-		log_error("this terminal is not known: set TERM, or give --once, --json or --csv");
-		return -ECANCELED;
-	}
+	if (!threads_draw_begin(&screen))
+		return log_failed(-ECANCELED,
+				  "this terminal is not known: set TERM, or give --once, --json or --csv");
 	result = run_screen(&screen, history, &failure);
 	terminal_end();
 	if (failure)

@@ -97,11 +97,9 @@ int threads_source_open(const char *run_dir, struct threads_source *ret_source)
 			source.path = TAKE_PTR(other);
 		}
 	}
-	if (source.held < 0) {
-		log_error("cannot read %s: %s; %s", source.path, strerror(-source.held),
-			  remedy(-source.held));
-		return source.held;
-	}
+	if (source.held < 0)
+		return log_failed(source.held, "cannot read %s: %s; %s", source.path, strerror(-source.held),
+				  remedy(-source.held));
 	source.stacks = hold_stacks(source.path);
 	result = drop_privileges(&source);
 	if (result < 0)

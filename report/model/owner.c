@@ -68,9 +68,10 @@ int owner_become(uid_t uid, gid_t gid)
 		was_root = true;
 		return 0;
 	}
-	log_error("cannot become user %u, who may have written the database: %s; run bourdon as that user",
-		  uid, result ? "libcap-ng could not change the ids" : strerror(errno));
-	return -EPERM;
+	return log_failed(
+		-EPERM,
+		"cannot become user %u, who may have written the database: %s; run bourdon as that user", uid,
+		result ? "libcap-ng could not change the ids" : strerror(errno));
 }
 
 bool owner_was_root(void)

@@ -165,12 +165,11 @@ static int flame_main(struct report *report, int count, char **arguments)
 		return status;
 	if (!output_has_place(report) || load_graph(report, &choice, &graph) < 0)
 		return EXIT_FAILED;
-	if (!graph.totals[0]) {
-		log_error("capture %lld has no samples of %s %s: 'bourdon why %lld' says what it has",
-			  (long long)report->capture_id, role_text(choice.role), kind_text(&choice),
-			  (long long)report->capture_id);
-		return EXIT_FAILED;
-	}
+	if (!graph.totals[0])
+		return log_failed(EXIT_FAILED,
+				  "capture %lld has no samples of %s %s: 'bourdon why %lld' says what it has",
+				  (long long)report->capture_id, role_text(choice.role), kind_text(&choice),
+				  (long long)report->capture_id);
 	result = draw_graph(report, &graph, &choice, words.icicle);
 	if (result < 0)
 		profile_fail(report->database, result);
