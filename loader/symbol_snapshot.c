@@ -3,6 +3,7 @@
 
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 #include "common/system/files.h"
 
 #include <bpf/bpf.h>
@@ -26,9 +27,7 @@ static int compare_symbols(const void *a, const void *b)
 {
 	const struct symbol *left = a, *right = b;
 
-	if (left->offset != right->offset)
-		return left->offset < right->offset ? -1 : 1;
-	return strcmp(left->line, right->line);
+	return COMPARE(left->offset, right->offset) ?: strcmp(left->line, right->line);
 }
 
 /*

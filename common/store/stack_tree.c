@@ -3,6 +3,7 @@
 
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 #include "common/store/stored_json.h"
 
 #include <inttypes.h>
@@ -77,7 +78,7 @@ static int compare_paths(const void *a, const void *b, void *user)
 	for (uint32_t i = 0; i < left->count && i < right->count; i++)
 		if (left->frames[i] != right->frames[i])
 			return left->frames[i] < right->frames[i] ? -1 : 1;
-	return left->count < right->count ? -1 : left->count > right->count;
+	return COMPARE(left->count, right->count);
 }
 
 static uint32_t common_frames(const int64_t *one, uint32_t one_count, const int64_t *other,
@@ -283,7 +284,7 @@ static int compare_pieces(const void *a, const void *b, void *user)
 	const struct piece *left = &adding->pieces[*(const uint32_t *)a],
 			   *right = &adding->pieces[*(const uint32_t *)b];
 
-	return left->from < right->from ? -1 : left->from > right->from;
+	return COMPARE(left->from, right->from);
 }
 
 /* Each piece after its parent: a parent begins further out. */

@@ -2,6 +2,7 @@
 #include "common/symbolizer/elf_symbols.h"
 
 #include "common/base/array.h"
+#include "common/base/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@ static int compare_addresses(const void *a, const void *b)
 {
 	const struct elf_place *left = *(struct elf_place *const *)a, *right = *(struct elf_place *const *)b;
 
-	return left->address < right->address ? -1 : left->address > right->address;
+	return COMPARE(left->address, right->address);
 }
 
 void elf_symbols_map(Elf *elf, const uint64_t *offsets, struct elf_place *places, uint32_t count)

@@ -3,6 +3,7 @@
 
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 #include "common/symbolizer/reply.h"
 
 #include <ctype.h>
@@ -36,14 +37,14 @@ static int compare_addresses(const void *a, const void *b)
 {
 	const struct answer *left = a, *right = b;
 
-	return left->address < right->address ? -1 : left->address > right->address;
+	return COMPARE(left->address, right->address);
 }
 
 static int compare_positions(const void *a, const void *b)
 {
 	const struct answer *left = a, *right = b;
 
-	return left->position < right->position ? -1 : left->position > right->position;
+	return COMPARE(left->position, right->position);
 }
 
 /* Parses 1 to 16 hexadecimal digits, with or without 0x, and the blanks after them. */

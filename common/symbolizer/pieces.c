@@ -2,6 +2,7 @@
 #include "common/symbolizer/pieces.h"
 
 #include "common/base/array.h"
+#include "common/base/numbers.h"
 
 int pieces_add(struct pieces *pieces, uint64_t begins, uint64_t ends, uint64_t owner)
 {
@@ -18,11 +19,9 @@ static int compare(const void *a, const void *b)
 {
 	const struct piece *left = a, *right = b;
 
-	if (left->begins != right->begins)
-		return left->begins < right->begins ? -1 : 1;
-	if (left->ends != right->ends)
-		return left->ends > right->ends ? -1 : 1;
-	return left->owner > right->owner ? -1 : left->owner < right->owner;
+	return COMPARE(left->begins, right->begins) ?:
+	       COMPARE(right->ends, left->ends) ?:
+	       COMPARE(right->owner, left->owner);
 }
 
 void pieces_sort(struct pieces *pieces)

@@ -3,6 +3,7 @@
 
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 #include "common/symbolizer/eh_frame.h"
 #include "common/symbolizer/go_frames.h"
 #include "common/symbolizer/unwind_rules.h"
@@ -182,9 +183,7 @@ static int compare_functions(const void *a, const void *b)
 {
 	const struct function *left = a, *right = b;
 
-	if (left->at != right->at)
-		return left->at < right->at ? -1 : 1;
-	return left->first < right->first ? -1 : left->first > right->first;
+	return COMPARE(left->at, right->at) ?: COMPARE(left->first, right->first);
 }
 
 /* Appends a range behind all others, unless it says the same. */
