@@ -149,7 +149,7 @@ static int compare_bytes_falling(const void *a, const void *b)
 {
 	uint64_t left = ended_bytes(a), right = ended_bytes(b);
 
-	return left < right ? 1 : left > right ? -1 : 0;
+	return COMPARE(right, left);
 }
 
 /* Adds the rows from `kept` on to one row, which takes their place. Returns the number of rows. */

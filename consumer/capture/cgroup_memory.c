@@ -3,6 +3,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/numbers.h"
 #include "common/system/files.h"
 
 #include <inttypes.h>
@@ -149,7 +150,7 @@ static int compare_cgroups(const void *a, const void *b)
 {
 	const struct share *left = a, *right = b;
 
-	return (left->cgroup_id > right->cgroup_id) - (left->cgroup_id < right->cgroup_id);
+	return COMPARE(left->cgroup_id, right->cgroup_id);
 }
 
 static int compare_shares(const void *a, const void *b, void *by)
@@ -157,7 +158,7 @@ static int compare_shares(const void *a, const void *b, void *by)
 	const struct share *left = a, *right = b;
 	size_t i = *(const size_t *)by;
 
-	return (left->of[i] < right->of[i]) - (left->of[i] > right->of[i]);
+	return COMPARE(right->of[i], left->of[i]);
 }
 
 /* The shares of all cgroups of processes that live. */

@@ -4,6 +4,7 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 #include "common/base/hash_index.h"
+#include "common/base/numbers.h"
 #include "common/system/log.h"
 #include "consumer/host/fair_share.h"
 #include "consumer/process/heap.h"
@@ -122,9 +123,7 @@ static int compare_by_account(const void *a, const void *b, void *user)
 	const struct entry *entries = user, *left = &entries[*(const uint32_t *)a],
 			   *right = &entries[*(const uint32_t *)b];
 
-	if (left->account != right->account)
-		return left->account < right->account ? -1 : 1;
-	return left->used_ns < right->used_ns ? -1 : left->used_ns > right->used_ns;
+	return COMPARE(left->account, right->account) ?: COMPARE(left->used_ns, right->used_ns);
 }
 
 /*

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/host/fair_share.h"
 
+#include "common/base/numbers.h"
+
 #include <stdlib.h>
 
 static int compare(const void *a, const void *b)
 {
 	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
 
-	return left < right ? -1 : left > right;
+	return COMPARE(left, right);
 }
 
 uint64_t fair_share(uint64_t *wanted, size_t count, uint64_t limit)

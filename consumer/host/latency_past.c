@@ -2,6 +2,7 @@
 #include "consumer/host/latency_past.h"
 
 #include "common/base/array.h"
+#include "common/base/numbers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ void latency_past_free(struct latency_past *past)
 
 static int compare(uint64_t a, uint64_t b)
 {
-	return a < b ? -1 : a > b;
+	return COMPARE(a, b);
 }
 
 static int compare_entries(const void *one, const void *other)

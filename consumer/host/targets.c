@@ -2,6 +2,7 @@
 #include "consumer/host/targets.h"
 
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 #include "consumer/host/fair_share.h"
 
 #include <stdlib.h>
@@ -157,9 +158,7 @@ static int compare_gone(const void *a, const void *b)
 {
 	const struct gone *left = a, *right = b;
 
-	if (left->uid != right->uid)
-		return left->uid < right->uid ? -1 : 1;
-	return left->gone_ns > right->gone_ns ? -1 : left->gone_ns < right->gone_ns;
+	return COMPARE(left->uid, right->uid) ?: COMPARE(right->gone_ns, left->gone_ns);
 }
 
 static uint32_t gather_gone(const struct targets *targets, struct gone *gone)

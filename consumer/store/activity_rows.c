@@ -3,6 +3,7 @@
 
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -327,7 +328,7 @@ static bool is_idle(const struct activity_stored *row)
 
 static int compare_threads(const struct activity_stored *left, const struct activity_stored *right)
 {
-	return (left->sums.threads > right->sums.threads) - (left->sums.threads < right->sums.threads);
+	return COMPARE(left->sums.threads, right->sums.threads);
 }
 
 static int by_interest(const void *a, const void *b)

@@ -2,6 +2,7 @@
 #include "consumer/store/store_activity.h"
 
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 
 #include <string.h>
 
@@ -96,7 +97,7 @@ static int compare_ids(const void *a, const void *b)
 {
 	const struct activity_stored *left = a, *right = b;
 
-	return (left->key_id > right->key_id) - (left->key_id < right->key_id);
+	return COMPARE(left->key_id, right->key_id);
 }
 
 static int add_activity(struct sql *sql, struct activity_statements *statements, int64_t minute_id,

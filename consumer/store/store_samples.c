@@ -3,6 +3,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/numbers.h"
 #include "common/store/sample_row.h"
 
 #include <stdlib.h>
@@ -35,13 +36,10 @@ static int compare_rows(const void *a, const void *b, void *user)
 	const struct sample_key *left = a, *right = b;
 
 	(void)user;
-	if (left->stack != right->stack)
-		return left->stack < right->stack ? -1 : 1;
-	if (left->thread != right->thread)
-		return left->thread < right->thread ? -1 : 1;
-	if (left->class != right->class)
-		return left->class < right->class ? -1 : 1;
-	return left->second < right->second ? -1 : left->second > right->second;
+	return COMPARE(left->stack, right->stack) ?:
+	       COMPARE(left->thread, right->thread) ?:
+	       COMPARE(left->class, right->class) ?:
+	       COMPARE(left->second, right->second);
 }
 
 static int class_of_sample(struct samples_writing *writing, const struct capture_row *row, int64_t *ret_class)
@@ -138,7 +136,7 @@ static int compare_ids(const void *a, const void *b)
 {
 	sqlite3_int64 left = *(const sqlite3_int64 *)a, right = *(const sqlite3_int64 *)b;
 
-	return (left > right) - (left < right);
+	return COMPARE(left, right);
 }
 
 /* Counts what the sorted keys have of targets. Two processes of the capture may be one row, if their cgroups have the same path. */

@@ -4,6 +4,7 @@
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "common/base/hash_index.h"
+#include "common/base/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,9 +128,7 @@ static int most_used_first(const void *a, const void *b)
 {
 	const struct frame_use *left = a, *right = b;
 
-	if (left->uses != right->uses)
-		return left->uses > right->uses ? -1 : 1;
-	return left->position < right->position ? -1 : left->position > right->position;
+	return COMPARE(right->uses, left->uses) ?: COMPARE(left->position, right->position);
 }
 
 /* Those in most stacks come first and get the shortest ids: the text of stack_node.frames repeats them. */

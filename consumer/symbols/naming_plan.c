@@ -2,6 +2,7 @@
 #include "consumer/symbols/naming_plan.h"
 
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,9 +48,7 @@ static int compare_weights(const void *a, const void *b, void *user)
 	const uint32_t *left = a, *right = b;
 	const uint64_t *weights = user;
 
-	if (weights[*left] != weights[*right])
-		return weights[*left] > weights[*right] ? -1 : 1;
-	return *left < *right ? -1 : *left > *right;
+	return COMPARE(weights[*right], weights[*left]) ?: COMPARE(*left, *right);
 }
 
 /* ---- the frames of each module ---- */

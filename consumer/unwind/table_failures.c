@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/unwind/table_failures.h"
 
+#include "common/base/numbers.h"
 #include "common/system/thread.h"
 
 #include <errno.h>
@@ -166,9 +167,8 @@ void table_failures_clear(struct table_failures *failures)
 static int compare(const void *a, const void *b)
 {
 	const struct table_failure *left = a, *right = b;
-	int order = (int)table_reason_of(left->error) - (int)table_reason_of(right->error);
-
-	return order ? order : (left->since_ns > right->since_ns) - (left->since_ns < right->since_ns);
+	return (int)table_reason_of(left->error) - (int)table_reason_of(right->error)
+		       ?: COMPARE(left->since_ns, right->since_ns);
 }
 
 uint32_t table_failures_copy(struct table_failures *failures, struct table_failure into[TABLE_FAILURES_MOST])

@@ -3,6 +3,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/numbers.h"
 
 #include <stdlib.h>
 
@@ -133,7 +134,7 @@ static int compare_uses(const void *a, const void *b)
 	const struct unwind_module *one = *(const struct unwind_module *const *)a,
 				   *other = *(const struct unwind_module *const *)b;
 
-	return one->uses < other->uses ? -1 : one->uses > other->uses;
+	return COMPARE(one->uses, other->uses);
 }
 
 /*

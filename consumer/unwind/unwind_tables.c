@@ -4,6 +4,7 @@
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/numbers.h"
 #include "common/base/process_key.h"
 #include "common/symbolizer/spawner.h"
 #include "consumer/symbols/user_shares.h"
@@ -163,9 +164,7 @@ static int compare_places(const void *a, const void *b)
 
 	if (one->is_bystander != other->is_bystander)
 		return one->is_bystander - other->is_bystander;
-	if (one->mappings != other->mappings)
-		return one->mappings < other->mappings ? -1 : 1;
-	return one->position < other->position ? -1 : one->position > other->position;
+	return COMPARE(one->mappings, other->mappings) ?: COMPARE(one->position, other->position);
 }
 
 /* Follows a process in the time that its user has left. */

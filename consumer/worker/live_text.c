@@ -3,6 +3,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/hash.h"
+#include "common/base/numbers.h"
 #include "common/protocol/live_line.h"
 
 #include <inttypes.h>
@@ -84,29 +85,20 @@ static uint64_t *hash_stacks(const struct capture *capture, const struct resolve
 	return hashes;
 }
 
-static int compare_numbers(uint64_t left, uint64_t right)
-{
-	return (left > right) - (left < right);
-}
-
 /* For qsort(3): those of one line follow each other. */
 static int compare_identities(const void *a, const void *b)
 {
 	const struct live_group *left = a, *right = b;
-	int order = compare_numbers(left->process, right->process);
-
-	if (!order)
-		order = compare_numbers(left->tid, right->tid);
-	return order ? order : compare_numbers(left->of_stack, right->of_stack);
+	return COMPARE(left->process, right->process) ?:
+	       COMPARE(left->tid, right->tid) ?:
+	       COMPARE(left->of_stack, right->of_stack);
 }
 
 /* For qsort(3): most samples first. */
 static int compare_samples(const void *a, const void *b)
 {
 	const struct live_group *left = a, *right = b;
-	int order = compare_numbers(right->samples, left->samples);
-
-	return order ? order : compare_identities(a, b);
+	return COMPARE(right->samples, left->samples) ?: compare_identities(a, b);
 }
 
 static void merge_alike(struct live_groups *groups)
