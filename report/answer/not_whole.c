@@ -180,21 +180,17 @@ static int compare_pointers(const void *left, const void *right)
 
 static int compare_files(const struct part *left, const struct part *right)
 {
-	int order = compare_pointers(left->path, right->path);
-
-	if (!order)
-		order = compare_pointers(left->kind, right->kind);
-	return order ? order : compare_pointers(left->runtime, right->runtime);
+	return compare_pointers(left->path, right->path) ?:
+	       compare_pointers(left->kind, right->kind) ?:
+	       compare_pointers(left->runtime, right->runtime);
 }
 
 static int compare_parts(const void *a, const void *b)
 {
 	const struct part *left = a, *right = b;
-	int order = compare_files(left, right);
-
-	if (!order)
-		order = compare_pointers(left->ended, right->ended);
-	return order ? order : left->by_frame_pointer - right->by_frame_pointer;
+	return compare_files(left, right) ?:
+	       compare_pointers(left->ended, right->ended) ?:
+	       left->by_frame_pointer - right->by_frame_pointer;
 }
 
 static int most_samples_first(const void *a, const void *b)

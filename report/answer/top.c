@@ -220,21 +220,17 @@ static int compare_names(const struct function *left, const struct function *rig
 static int by_samples(const void *a, const void *b, void *profile)
 {
 	const struct function *left = a, *right = b;
-	int order = compare_numbers(right->samples, left->samples);
-
-	if (!order)
-		order = compare_numbers(right->total_samples, left->total_samples);
-	return order ? order : compare_names(left, right, profile);
+	return compare_numbers(right->samples, left->samples) ?:
+	       compare_numbers(right->total_samples, left->total_samples) ?:
+	       compare_names(left, right, profile);
 }
 
 static int by_total_samples(const void *a, const void *b, void *profile)
 {
 	const struct function *left = a, *right = b;
-	int order = compare_numbers(right->total_samples, left->total_samples);
-
-	if (!order)
-		order = compare_numbers(right->samples, left->samples);
-	return order ? order : compare_names(left, right, profile);
+	return compare_numbers(right->total_samples, left->total_samples) ?:
+	       compare_numbers(right->samples, left->samples) ?:
+	       compare_names(left, right, profile);
 }
 
 int top_functions(const struct profile *profile, bool by_total, int64_t limit, struct rows *ret_rows)

@@ -64,9 +64,7 @@ static int compare_paths(const void *a, const void *b)
 static int most_samples_first(const void *a, const void *b)
 {
 	const struct unnamed_file *left = a, *right = b;
-	int order = compare_numbers(right->samples, left->samples);
-
-	return order ? order : strcmp(left->path, right->path);
+	return compare_numbers(right->samples, left->samples) ?: strcmp(left->path, right->path);
 }
 
 /* Adds up the modules of one path, in place: a file may have been replaced. Returns the number of paths. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/diff/diff_change.h"
 
+#include "common/base/numbers.h"
 #include "report/diff/diff_test.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static int changed_first(const void *a, const void *b, void *user)
 	if (left->function != right->function)
 		return strcmp(diff_text(samples, samples->functions[left->function].name),
 			      diff_text(samples, samples->functions[right->function].name));
-	return (left->stack > right->stack) - (left->stack < right->stack);
+	return COMPARE(left->stack, right->stack);
 }
 
 /* Removes rows without time, and sorts the others. */

@@ -2,6 +2,7 @@
 #include "report/diff/diff_test.h"
 
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 #include "report/diff/significance.h"
 
 #include <string.h>
@@ -48,9 +49,7 @@ static bool is_testable(const struct diff_building *building, const struct diff_
 static int most_first(const void *a, const void *b)
 {
 	const struct diff_row *left = *(struct diff_row *const *)a, *right = *(struct diff_row *const *)b;
-	int order = compare_numbers(diff_row_weight_ns(right), diff_row_weight_ns(left));
-
-	return order ? order : (left > right) - (left < right);
+	return compare_numbers(diff_row_weight_ns(right), diff_row_weight_ns(left)) ?: COMPARE(left, right);
 }
 
 /* Chooses rows to be tested, and numbers their values from 1 + matrix->count on. */

@@ -2,6 +2,7 @@
 #include "report/diff/significance.h"
 
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 
 #include <errno.h>
 #include <math.h>
@@ -198,9 +199,7 @@ static int compare_observed(const void *a, const void *b, void *user)
 	const double *observed = user;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
 
-	if (observed[left] != observed[right])
-		return observed[left] > observed[right] ? -1 : 1;
-	return (left > right) - (left < right);
+	return COMPARE(observed[right], observed[left]) ?: COMPARE(left, right);
 }
 
 /* A value is not judged better than one whose statistic is larger. */

@@ -29,13 +29,10 @@ static int compare_threads(const void *a, const void *b)
 	const struct profile *profile = one->profile;
 	const struct profile_thread *left = &profile->threads[one->thread],
 				    *right = &profile->threads[other->thread];
-	int order = compare_numbers(left->process, right->process);
-
-	if (!order)
-		order = is_main(profile, right) - is_main(profile, left);
-	if (!order)
-		order = compare_numbers(left->tid, right->tid);
-	return order ? order : compare_numbers(one->thread, other->thread);
+	return compare_numbers(left->process, right->process) ?:
+	       is_main(profile, right) - is_main(profile, left) ?:
+	       compare_numbers(left->tid, right->tid) ?:
+	       compare_numbers(one->thread, other->thread);
 }
 
 static int find_lanes(const struct profile *profile, struct lanes *lanes)
@@ -181,11 +178,9 @@ static void add_events(const struct profile *profile, struct lanes *lanes, uint3
 static int compare_events(const void *a, const void *b)
 {
 	const struct lane_event *left = a, *right = b;
-	int order = compare_numbers(left->begin_ms, right->begin_ms);
-
-	if (!order)
-		order = compare_numbers(left->end_ms, right->end_ms);
-	return order ? order : compare_numbers(left->sample, right->sample);
+	return compare_numbers(left->begin_ms, right->begin_ms) ?:
+	       compare_numbers(left->end_ms, right->end_ms) ?:
+	       compare_numbers(left->sample, right->sample);
 }
 
 int lanes_make(const struct profile *profile, struct lanes *ret_lanes)

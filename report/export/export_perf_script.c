@@ -111,9 +111,8 @@ static int compare_stamps(const void *a, const void *b, void *user)
 {
 	const struct lanes *lanes = user;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	int order = compare_numbers(stamp_of(&lanes->events[left]), stamp_of(&lanes->events[right]));
-
-	return order ? order : compare_numbers(left, right);
+	return compare_numbers(stamp_of(&lanes->events[left]), stamp_of(&lanes->events[right]))
+		       ?: compare_numbers(left, right);
 }
 
 static int order_events(struct perf_script *script)

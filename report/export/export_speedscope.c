@@ -48,11 +48,9 @@ static int compare_waits(const void *a, const void *b, void *user)
 	const struct speedscope *scope = user;
 	const struct profile_sample *samples = scope->export->profile->samples;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	int order = compare_numbers(lane_of(scope, left), lane_of(scope, right));
-
-	if (!order)
-		order = compare_numbers(samples[left].second, samples[right].second);
-	return order ? order : compare_numbers(left, right);
+	return compare_numbers(lane_of(scope, left), lane_of(scope, right)) ?:
+	       compare_numbers(samples[left].second, samples[right].second) ?:
+	       compare_numbers(left, right);
 }
 
 static int add_up_samples(struct speedscope *scope)

@@ -3,6 +3,7 @@
 #include "report/export/folded.h"
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 #include "report/export/export.h"
 #include "report/model/rows.h"
 #include "report/text/format.h"
@@ -181,9 +182,7 @@ static int compare_pairs(const void *a, const void *b)
 {
 	const struct pair *left = a, *right = b;
 
-	if (left->stack != right->stack)
-		return left->stack < right->stack ? -1 : 1;
-	return (left->process > right->process) - (left->process < right->process);
+	return COMPARE(left->stack, right->stack) ?: COMPARE(left->process, right->process);
 }
 
 /* Samples on CPU; or the microseconds of intervals off CPU, as offcputime (bcc) counts them. */

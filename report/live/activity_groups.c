@@ -4,6 +4,7 @@
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/numbers.h"
 
 #include <string.h>
 
@@ -285,9 +286,7 @@ static int compare_changes(const void *a, const void *b)
 {
 	const struct change *left = a, *right = b;
 
-	if (left->group != right->group)
-		return left->group < right->group ? -1 : 1;
-	return (left->step > right->step) - (left->step < right->step);
+	return COMPARE(left->group, right->group) ?: COMPARE(left->step, right->step);
 }
 
 /* Whether a look in the span was taken from that step on, before the other one. */

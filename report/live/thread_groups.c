@@ -3,6 +3,7 @@
 
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 
 #include <string.h>
 
@@ -137,7 +138,7 @@ static int compare_groups(const void *a, const void *b, void *user)
 {
 	const struct thread_group *left = a, *right = b;
 	const struct thread_view *view = user;
-	int by_average = (left->average < right->average) - (left->average > right->average);
+	int by_average = COMPARE(right->average, left->average);
 	int order = view->sort < view->columns_count
 			    ? compare_values(left->values[view->sort], right->values[view->sort])
 			    : by_average;

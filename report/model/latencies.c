@@ -208,9 +208,8 @@ static uint32_t group_of(const char *metric)
 static int compare_metrics(const void *a, const void *b)
 {
 	const struct latency_metric *left = a, *right = b;
-	int order = compare_numbers(group_of(left->metric), group_of(right->metric));
-
-	return order ? order : strcmp(left->metric, right->metric);
+	return compare_numbers(group_of(left->metric), group_of(right->metric))
+		       ?: strcmp(left->metric, right->metric);
 }
 
 int latencies_of(struct query *measured, struct query *rows, struct latencies *ret_latencies)

@@ -7,6 +7,7 @@
 #define BOURDON_REPORT_MODEL_ROWS_H
 
 #include "common/base/cleanup.h"
+#include "common/base/numbers.h"
 
 #include <sqlite3.h>
 #include <stdint.h>
@@ -85,7 +86,7 @@ int64_t subtract_saturated(int64_t from, int64_t what);
 /* As strcmp(). */
 static inline int compare_numbers(int64_t left, int64_t right)
 {
-	return (left > right) - (left < right);
+	return COMPARE(left, right);
 }
 
 #endif

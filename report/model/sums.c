@@ -49,9 +49,8 @@ static int64_t whole_of(const struct sum *sums, uint32_t count, bool by_weight)
 static int longest_first(const void *a, const void *b, void *user)
 {
 	const struct sum *left = a, *right = b;
-	int order = compare_numbers(right->weight_ns, left->weight_ns);
-
-	return order ? order : strcmp(profile_text(user, left->at), profile_text(user, right->at));
+	return compare_numbers(right->weight_ns, left->weight_ns)
+		       ?: strcmp(profile_text(user, left->at), profile_text(user, right->at));
 }
 
 int sums_of_stalls(const struct profile *profile, struct rows *ret_rows)
@@ -291,12 +290,10 @@ static int add_to_stack(const struct profile *profile, const struct paths *paths
 static int most_first(const struct sum *left, const struct sum *right, bool by_weight,
 		      const struct profile *profile)
 {
-	int order = by_weight ? compare_numbers(right->weight_ns, left->weight_ns)
-			      : compare_numbers(right->samples, left->samples);
-
-	if (!order)
-		order = compare_numbers(left->number, right->number);
-	return order ? order : strcmp(profile_text(profile, left->comm), profile_text(profile, right->comm));
+	return (by_weight ? compare_numbers(right->weight_ns, left->weight_ns)
+			  : compare_numbers(right->samples, left->samples)) ?:
+	       compare_numbers(left->number, right->number) ?:
+	       strcmp(profile_text(profile, left->comm), profile_text(profile, right->comm));
 }
 
 static int by_samples(const void *a, const void *b, void *profile)
