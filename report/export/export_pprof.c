@@ -406,12 +406,6 @@ static void write_sample(struct pprof *pprof, const struct profile_sample *sampl
 	write_part(pprof, &part);
 }
 
-static bool are_alike(const struct profile_sample *one, const struct profile_sample *other)
-{
-	return one->stack == other->stack && one->thread == other->thread && one->kind == other->kind &&
-	       one->stall == other->stall && one->role == other->role;
-}
-
 /* The format has no time axis: rows that differ by their second, which follow each other, are one. */
 static void write_samples(struct pprof *pprof)
 {
@@ -424,7 +418,8 @@ static void write_samples(struct pprof *pprof)
 		int64_t *count = &values[is_off ? INTERVALS : SAMPLES],
 			*ns = &values[is_off ? OFF_CPU_NS : CPU_NS];
 
-		for (; i < profile->samples_count && are_alike(first, &profile->samples[i]); i++) {
+		for (; i < profile->samples_count && profile_samples_are_alike(first, &profile->samples[i]);
+		     i++) {
 			*count = add_saturated(*count, profile->samples[i].samples);
 			*ns = add_saturated(*ns, profile->samples[i].weight_ns);
 		}

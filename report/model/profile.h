@@ -135,6 +135,14 @@ static inline struct profile_process *profile_process_of(const struct profile *p
 	return &profile->processes[profile->threads[sample->thread].process];
 }
 
+/* Whether two samples differ by their time and numbers alone. */
+static inline bool profile_samples_are_alike(const struct profile_sample *one,
+					     const struct profile_sample *other)
+{
+	return one->stack == other->stack && one->thread == other->thread && one->kind == other->kind &&
+	       one->stall == other->stall && one->role == other->role;
+}
+
 /* Goes through the frames of a stack, leaf first. */
 struct profile_walk {
 	const struct profile *profile;

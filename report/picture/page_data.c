@@ -69,12 +69,6 @@ static int compare_samples(const void *a, const void *b, void *user)
 	return order;
 }
 
-static bool is_same_group(const struct profile_sample *left, const struct profile_sample *right)
-{
-	return left->stack == right->stack && left->thread == right->thread && left->kind == right->kind &&
-	       left->stall == right->stall && left->role == right->role;
-}
-
 /* Returns 0, or -errno; what profile_load() says was logged. */
 static int load_part(struct page *page, int64_t capture_id, struct part *part)
 {
@@ -232,7 +226,7 @@ static uint32_t rows_of_group(const struct part *part, uint32_t first)
 	uint32_t end = first + 1;
 
 	while (end < part->profile.samples_count &&
-	       is_same_group(&samples[part->order[first]], &samples[part->order[end]]))
+	       profile_samples_are_alike(&samples[part->order[first]], &samples[part->order[end]]))
 		end++;
 	return end - first;
 }
