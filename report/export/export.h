@@ -103,8 +103,6 @@ struct export_functions {
 int export_functions_find(const struct profile *profile, struct export_functions *ret_functions);
 void export_functions_free(struct export_functions *functions);
 
-#define _cleanup_export_functions_ _cleanup_(export_functions_free)
-
 /* What a thread did when it was off CPU, for people: "io stall", or "waiting" for none of PSI's resources. */
 const char *export_wait_name(const char *stall);
 

@@ -45,6 +45,4 @@ void lanes_free(struct lanes *lanes);
 /* The begin of the second in which the samples of a row lie, in ms from the trigger; of a damaged row the largest that fits. */
 int64_t lanes_second_ms(const struct profile_sample *sample);
 
-#define _cleanup_lanes_ _cleanup_(lanes_free)
-
 #endif

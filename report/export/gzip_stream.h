@@ -29,6 +29,4 @@ void gzip_stream_finish(struct gzip_stream *stream);
 /* Frees it. Accepts one that was never begun. */
 void gzip_stream_end(struct gzip_stream *stream);
 
-#define _cleanup_gzip_stream_ _cleanup_(gzip_stream_end)
-
 #endif

@@ -60,8 +60,6 @@ int thread_history_end_second(struct thread_history *history);
 /* Forgets everything. */
 void thread_history_free(struct thread_history *history);
 
-#define _cleanup_thread_history_ _cleanup_(thread_history_free)
-
 /*
  * Groups the threads of the window that ends with the second number `last`; the last of the cells is that second, each other one
  * the second before. 0 or -ENOMEM. The groups are valid until the history changes.

@@ -52,8 +52,6 @@ struct flame_tree {
 /* Accepts a zeroed tree. */
 void flame_tree_free(struct flame_tree *tree);
 
-#define _cleanup_flame_tree_ _cleanup_(flame_tree_free)
-
 /*
  * Adds the stacks of all samples to a tree, which was zeroed before the first profile. ret_leaves[i] is the node where the
  * stack of sample i ends; the caller frees it. Returns 0, -ENOMEM, or -E2BIG for more nodes than a capture has.
