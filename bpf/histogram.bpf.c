@@ -195,10 +195,25 @@ __noinline int histogram_add_request(struct histogram_key *key, const struct req
 	return 0;
 }
 
+static __always_inline struct histogram_tally *tally_now(__u32 metric)
+{
+	return metric < METRICS ? tally_of(metric, bpf_ktime_get_ns() / HISTOGRAM_EPOCH_NS) : NULL;
+}
+
+__noinline int histogram_count_lost(__u32 metric)
+{
+	struct histogram_tally *tally = tally_now(metric);
+
+	if (!tally)
+		return 0;
+	__sync_fetch_and_add(&tally->events, 1);
+	__sync_fetch_and_add(&tally->overflow, 1);
+	return 0;
+}
+
 __noinline int histogram_count_unpaired(__u32 metric)
 {
-	struct histogram_tally *tally =
-		metric < METRICS ? tally_of(metric, bpf_ktime_get_ns() / HISTOGRAM_EPOCH_NS) : NULL;
+	struct histogram_tally *tally = tally_now(metric);
 
 	if (tally)
 		__sync_fetch_and_add(&tally->unpaired, 1);

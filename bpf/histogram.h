@@ -29,6 +29,9 @@ struct request_values {
 /* The same for the metrics of a request, which is one event: what they share is done once. */
 int histogram_add_request(struct histogram_key *key, const struct request_values *values);
 
+/* Counts an event that has no value, because there was no room to follow it. */
+int histogram_count_lost(__u32 metric);
+
 /* Counts an end without its begin, or a begin without its end. */
 int histogram_count_unpaired(__u32 metric);
 

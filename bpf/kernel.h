@@ -128,6 +128,46 @@ struct request {
 	__u64 start_time_ns;
 };
 
+/* Of connections. */
+struct proto {
+	struct percpu_counter *sockets_allocated; /* of the protocol, on the whole machine */
+};
+
+struct sock_common {
+	unsigned short skc_num; /* the local port */
+	struct proto *skc_prot;
+};
+
+struct socket_lock {
+	int owned; /* by a thread */
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	struct socket_lock sk_lock;
+	unsigned short sk_protocol;
+};
+
+struct inet_bind_bucket {
+	signed char fastreuse; /* -1: a connect() chose the port */
+};
+
+struct inet_connection_sock {
+	struct inet_bind_bucket *icsk_bind_hash;
+};
+
+struct tcp_sock {
+	__u32 snd_nxt;
+};
+
+struct sk_buff {
+	struct sock *sk;
+	unsigned int len;
+	unsigned short transport_header; /* from `head` */
+	unsigned char *head;
+	unsigned char *data;
+};
+
 struct kernel_siginfo;
 
 /* total_vm: since Linux 6.9 */
@@ -185,6 +225,7 @@ struct cfs_rq {
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq; /* of its cgroup, on its CPU, whatever its class */
+	__u64 exec_start;      /* when sum_exec_runtime was brought up to date */
 	__u64 sum_exec_runtime;
 	__u64 prev_sum_exec_runtime; /* when it last came to a CPU; of the fair class alone */
 	unsigned char sched_delayed; /* since Linux 6.12: it sleeps, and is still in its queue */

@@ -167,14 +167,18 @@ static int pin_iterators_all(struct load *load)
 		[PIN_LOOKS] = load->programs.bpf->progs.walk_activity,
 		[PIN_AWAY] = load->programs.bpf->progs.walk_away,
 		[PIN_PROGRAMS] = load->programs.bpf->progs.walk_programs,
+		[PIN_REQUESTS] = load->programs.bpf->progs.walk_requests,
 		[PIN_THREADS] = load->programs.bpf->progs.walk_threads,
 		[PIN_STACKS] = load->programs.bpf->progs.walk_stacks,
 	};
 
 	for (size_t i = 0; i < PIN_ITERATORS; i++) {
-		struct bpf_link *link = bpf_program__attach_iter(programs[i], NULL);
+		struct bpf_link *link;
 		int result;
 
+		if (!bpf_program__autoload(programs[i]))
+			continue;
+		link = bpf_program__attach_iter(programs[i], NULL);
 		if (!link)
 			return log_failed(-errno, "cannot make the iterator %s: %s", pin_iterators[i],
 					  strerror(errno));

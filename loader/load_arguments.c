@@ -43,7 +43,6 @@ int load_arguments_parse(struct load_arguments *ret_arguments, int count, char *
 					    .ring_size = "1MiB",
 					    .targets = "16384",
 					    .unwind_memory = "16MiB",
-					    .probes = "all",
 					    .quiet_after = "30s" };
 	const struct option_spec options[] = {
 		{ "check", NULL, "check whether this machine can run bourdon; leaves nothing loaded",
@@ -67,7 +66,7 @@ int load_arguments_parse(struct load_arguments *ret_arguments, int count, char *
 		  "memory for unwind tables; 0: unwind by frame pointers only (16MiB)",
 		  &arguments.unwind_memory },
 		{ "probes", "LIST",
-		  "groups of latencies that rules may ask for: block,lock...; all or none (all)",
+		  "groups of latencies that rules may ask for: block,lock...; all or none (all but request)",
 		  &arguments.probes },
 		{ "quiet-after", "TIME", "stop sampling this long after the consumer's last heartbeat (30s)",
 		  &arguments.quiet_after },
@@ -123,11 +122,13 @@ int load_arguments_settings(const struct load_arguments *arguments, struct load_
 		return log_failed(EXIT_USAGE,
 				  "--unwind-memory %s: give a size with its unit, from 1MiB to 1GiB, or 0",
 				  arguments->unwind_memory);
-	wrong = latency_groups_parse(arguments->probes, &settings->programs.probes);
+	settings->programs.probes = LATENCY_DEFAULT;
+	wrong = arguments->probes ? latency_groups_parse(arguments->probes, &settings->programs.probes)
+				  : NULL;
 	if (wrong)
 		return log_failed(
 			EXIT_USAGE,
-			"--probes %s: '%s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec or fork, parted by commas; or all, or none",
+			"--probes %s: '%s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec, fork or request, parted by commas; or all, or none",
 			arguments->probes, wrong);
 	if (units_duration(arguments->quiet_after, &settings->programs.quiet_after_ns) ||
 	    !settings->programs.quiet_after_ns || settings->programs.quiet_after_ns > INT64_MAX)

@@ -166,10 +166,12 @@ static const struct {
 	uint32_t group;
 	const char *tracepoint;
 } latency_programs[] = {
-	{ LATENCY_BLOCK, "block_rq_insert" },   { LATENCY_BLOCK, "block_rq_issue" },
-	{ LATENCY_BLOCK, "block_rq_requeue" },  { LATENCY_BLOCK, "block_rq_merge" },
-	{ LATENCY_BLOCK, "block_rq_complete" }, { LATENCY_LOCK, "contention_begin" },
-	{ LATENCY_LOCK, "contention_end" },     { LATENCY_MEMORY, "rss_stat" },
+	{ LATENCY_BLOCK, "block_rq_insert" },        { LATENCY_BLOCK, "block_rq_issue" },
+	{ LATENCY_BLOCK, "block_rq_requeue" },       { LATENCY_BLOCK, "block_rq_merge" },
+	{ LATENCY_BLOCK, "block_rq_complete" },      { LATENCY_LOCK, "contention_begin" },
+	{ LATENCY_LOCK, "contention_end" },          { LATENCY_MEMORY, "rss_stat" },
+	{ LATENCY_REQUEST, "inet_sock_set_state" },  { LATENCY_REQUEST, "tcp_probe" },
+	{ LATENCY_REQUEST, "tcp_rcv_space_adjust" }, { LATENCY_REQUEST, "net_dev_queue" },
 };
 
 /*
@@ -197,9 +199,12 @@ static void choose_latencies(const struct programs *programs, const struct btf *
 			if (!strncmp(bpf_program__section_name(program), "tp_btf/", 7) &&
 			    !strcmp(bpf_program__section_name(program) + 7, latency_programs[i].tracepoint))
 				bpf_program__set_autoload(program, probes >> latency_programs[i].group & 1);
+	bpf_program__set_autoload(programs->bpf->progs.walk_requests, probes >> LATENCY_REQUEST & 1);
 	programs->bpf->rodata->latency_probes = probes;
 	if (!probes)
 		bpf_map__set_max_entries(programs->bpf->maps.histograms, 1);
+	if (!(probes >> LATENCY_REQUEST & 1))
+		bpf_map__set_max_entries(programs->bpf->maps.answers, 1);
 }
 
 /* Leaves out the programs that this kernel has no use for. */

@@ -28,6 +28,7 @@
  *      wait of a thread has a slot
  *  15  what the kernel counts of these programs
  *  16  histograms of latencies; where targets grow their memory
+ *  17  latencies of requests to servers
  */
 #ifndef BOURDON_ABI_BASE_H
 #define BOURDON_ABI_BASE_H
@@ -35,7 +36,7 @@
 #include <linux/types.h>
 
 #ifndef BOURDON_ABI /* tests/e2e/upgrade.bats builds with another number */
-#define BOURDON_ABI 16U
+#define BOURDON_ABI 17U
 #endif
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */

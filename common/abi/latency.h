@@ -21,8 +21,10 @@
 #define LATENCY_SOFTIRQ 5U
 #define LATENCY_EXEC 6U
 #define LATENCY_FORK 7U
-#define LATENCY_GROUPS 8U
-#define LATENCY_GROUP_NAMES "runqueue", "offcpu", "block", "lock", "memory", "softirq", "exec", "fork"
+#define LATENCY_REQUEST 8U
+#define LATENCY_GROUPS 9U
+#define LATENCY_GROUP_NAMES                                                                                  \
+	"runqueue", "offcpu", "block", "lock", "memory", "softirq", "exec", "fork", "request"
 
 /* What is measured. The first of a group has its number. Values are ns, or bytes. */
 #define METRIC_RUNQUEUE 0U /* from becoming runnable to a CPU; owner: the cgroup of the target */
@@ -31,21 +33,33 @@
 	2U /* from a request's queue to its end; object: device; detail: BLOCK_*; owner: who asked */
 #define METRIC_LOCK 3U   /* detail: LOCK_*; object: see there; owner: the cgroup of the target, 0 of others */
 #define METRIC_MEMORY 4U /* detail: MEMORY_*; owner: as of locks */
-#define METRIC_SOFTIRQ 5U       /* a soft interrupt, without the hard ones within it; detail: its vector */
-#define METRIC_EXEC 6U          /* from the start of a process to its first exec; owner: as of locks */
-#define METRIC_FORK 7U          /* a new process or thread of a target, to its first CPU; owner: its cgroup */
-#define METRIC_BLOCK_QUEUE 8U   /* the part before the device had the request */
-#define METRIC_BLOCK_SERVICE 9U /* the part since then */
-#define METRIC_BLOCK_SIZE 10U   /* bytes */
-#define METRICS 11U
+#define METRIC_SOFTIRQ 5U /* a soft interrupt, without the hard ones within it; detail: its vector */
+#define METRIC_EXEC 6U    /* from the start of a process to its first exec; owner: as of locks */
+#define METRIC_FORK 7U    /* a new process or thread of a target, to its first CPU; owner: its cgroup */
+/* from the arrival of a request at a server to its answer's last byte; object: REQUEST_PORT_*; owner: the server's cgroup */
+#define METRIC_REQUEST 8U
+#define METRIC_BLOCK_QUEUE 9U    /* the part before the device had the request */
+#define METRIC_BLOCK_SERVICE 10U /* the part since then */
+#define METRIC_BLOCK_SIZE 11U    /* bytes */
+#define METRIC_REQUEST_FIRST 12U /* from the arrival to the answer's first byte */
+#define METRIC_REQUEST_UNREAD 13U
+/* Since the server read it, of the thread that did, if that sent the answer; detail: REQUEST_ALONE or REQUEST_SHARED */
+#define METRIC_REQUEST_ON_CPU 14U
+#define METRIC_REQUEST_QUEUED 15U
+#define METRIC_REQUEST_BLOCKED 16U
+#define METRIC_REQUEST_MULTIPLEXED 17U /* as METRIC_REQUEST, of connections on which requests overlap */
+#define METRICS 18U
 #define METRIC_NAMES                                                                                         \
-	"runqueue", "offcpu", "block", "lock", "memory", "softirq", "exec", "fork", "block.queue",           \
-		"block.service", "block.size"
+	"runqueue", "offcpu", "block", "lock", "memory", "softirq", "exec", "fork", "request",               \
+		"block.queue", "block.service", "block.size", "request.first_byte", "request.unread",        \
+		"request.on_cpu", "request.queued", "request.blocked", "request.multiplexed"
 
 /* The group that a metric belongs to: LATENCY_*. */
 static inline __attribute__((always_inline)) __u32 latency_metric_group(__u32 metric)
 {
-	return metric < LATENCY_GROUPS ? metric : LATENCY_BLOCK;
+	if (metric < LATENCY_GROUPS)
+		return metric;
+	return metric <= METRIC_BLOCK_SIZE ? LATENCY_BLOCK : LATENCY_REQUEST;
 }
 
 /* METRIC_BLOCK*: the operation (include/linux/blk_types.h, enum req_op), and whether it failed. */
@@ -78,6 +92,11 @@ static inline __attribute__((always_inline)) __u32 latency_metric_group(__u32 me
 #define MEMORY_FAULT 3U /* a thread blocked for I/O outside of a system call: a page was read */
 #define MEMORY_KINDS 4U
 #define MEMORY_NAMES "direct reclaim", "memcg reclaim", "compaction", "major fault"
+
+/* METRIC_REQUEST*: the object is the server's port; this one, if more ports are in use than are told apart. */
+#define REQUEST_PORT_OTHER 0U
+#define REQUEST_ALONE 0U
+#define REQUEST_SHARED 1U /* the thread read from other connections, too, before it answered */
 
 /*
  * Buckets are log-linear: values below 8 have one each, and each octave from there on has 8 (HdrHistogram's layout). So a bucket is

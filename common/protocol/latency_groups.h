@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #define LATENCY_ALL ((1U << LATENCY_GROUPS) - 1)
+/* What is loaded unless root says otherwise: the programs of requests are called for what every connection sends and receives. */
+#define LATENCY_DEFAULT (LATENCY_ALL & ~(1U << LATENCY_REQUEST))
 
 extern const char *const latency_group_names[LATENCY_GROUPS];
 

@@ -36,7 +36,7 @@ const struct pin_map_spec pin_maps[PIN_MAPS] = {
 };
 
 const char *const pin_iterators[PIN_ITERATORS] = {
-	[PIN_TASKS] = "tasks",     [PIN_MAPPINGS] = "mappings", [PIN_STATES] = "states",
-	[PIN_LOOKS] = "looks",     [PIN_AWAY] = "away",         [PIN_PROGRAMS] = "programs",
-	[PIN_THREADS] = "threads", [PIN_STACKS] = "stacks",
+	[PIN_TASKS] = "tasks",       [PIN_MAPPINGS] = "mappings", [PIN_STATES] = "states",
+	[PIN_LOOKS] = "looks",       [PIN_AWAY] = "away",         [PIN_PROGRAMS] = "programs",
+	[PIN_REQUESTS] = "requests", [PIN_THREADS] = "threads",   [PIN_STACKS] = "stacks",
 };

@@ -77,7 +77,8 @@ enum pin_iterator {
 	PIN_LOOKS,
 	PIN_AWAY,
 	PIN_PROGRAMS,
-	PIN_THREADS, /* from here on: text, and pinned for readers, too */
+	PIN_REQUESTS, /* it yields nothing: it ends exchanges. Missing where LATENCY_REQUEST is not loaded */
+	PIN_THREADS,  /* from here on: text, and pinned for readers, too */
 	PIN_STACKS,
 	PIN_ITERATORS,
 };

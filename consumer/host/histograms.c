@@ -4,6 +4,7 @@
 #include "common/base/array.h"
 #include "common/base/cleanup.h"
 #include "common/protocol/latency_metrics.h"
+#include "consumer/host/iterator_stream.h"
 #include "consumer/process/map_elements.h"
 
 #include <bpf/bpf.h>
@@ -127,13 +128,33 @@ static uint32_t with_events(const struct histogram_reading *reading, uint64_t fr
 	return found & groups;
 }
 
+static long refuse_records(void *user, const char *records, size_t bytes)
+{
+	(void)user;
+	(void)records;
+	(void)bytes;
+	return -EBADMSG;
+}
+
+/* Has the programs count the exchanges of connections that are idle. */
+static int end_requests(const struct kernel_objects *kernel)
+{
+	_cleanup_close_ int fd = kernel_objects_open_iterator(kernel, PIN_REQUESTS);
+
+	return fd < 0 ? fd : iterator_stream_read(fd, refuse_records, NULL);
+}
+
 /* Tallies come first: an event that is counted between the two readings is none that was lost. */
 int histograms_read(struct histogram_reading *reading, const struct kernel_objects *kernel,
 		    uint64_t from_epoch, uint32_t groups)
 {
 	_cleanup_free_ struct histogram_set *sets = malloc(SETS_AT_ONCE * sizeof(*sets));
-	int result = sets ? read_tallies(reading, kernel->map_fds[PIN_HISTOGRAM_TALLIES]) : -ENOMEM;
+	int result = sets ? 0 : -ENOMEM;
 
+	if (!result && groups >> LATENCY_REQUEST & 1)
+		result = end_requests(kernel);
+	if (!result)
+		result = read_tallies(reading, kernel->map_fds[PIN_HISTOGRAM_TALLIES]);
 	if (!result)
 		groups = with_events(reading, from_epoch, groups);
 	for (uint32_t i = 0; i < LATENCY_GROUPS && !result; i++)

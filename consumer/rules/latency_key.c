@@ -60,7 +60,7 @@ static int parse_metric(char *text, struct latency_trigger *latency, char why[LA
 	if (latency->metric == METRICS)
 		return explain(
 			why,
-			"'%.60s' is no metric; give runqueue, offcpu, block, block.queue, block.service, lock, memory, softirq, exec or fork",
+			"'%.60s' is no metric; give runqueue, offcpu, block, block.queue, block.service, lock, memory, softirq, exec, fork, request, or a part of request, such as request.unread",
 			text);
 	if (latency->metric == METRIC_BLOCK_SIZE)
 		return explain(why, "block.size is measured in bytes, and has no time to compare");

@@ -134,7 +134,7 @@ static void set_probes(struct reading *reading, const struct ini_entry *entry)
 	if (wrong)
 		config_error(
 			reading->errors, entry->file, entry->line,
-			"probes = %s: '%.*s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec or fork, parted by commas; or all, or none",
+			"probes = %s: '%.*s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec, fork or request, parted by commas; or all, or none",
 			entry->value, (int)strcspn(wrong, " \t,"), wrong);
 }
 

@@ -108,6 +108,17 @@ static void put_block(const struct making *making, const struct histogram_key *k
 	put_name(into, word, owner);
 }
 
+/* "web.service:80" */
+static void put_request(const struct histogram_key *key, const char *owner, char into[LABEL_BYTES])
+{
+	char port[32] = "";
+
+	if (key->object != REQUEST_PORT_OTHER)
+		snprintf(port, sizeof(port), ":%u", (uint16_t)key->object);
+	snprintf(into, LABEL_BYTES, "%.*s%s%s", PATH_MAX, owner ? owner : OTHER, port,
+		 key->detail == REQUEST_SHARED ? " shared" : "");
+}
+
 static void put_label(const struct making *making, const struct histogram_key *key, char into[LABEL_BYTES])
 {
 	const char *owner = latency_owner_name(making->latency, key->owner);
@@ -131,7 +142,10 @@ static void put_label(const struct making *making, const struct histogram_key *k
 		put_name(into, "", owner ? owner : OTHER);
 		break;
 	default:
-		put_block(making, key, owner, into);
+		if (latency_metric_group(key->metric) == LATENCY_REQUEST)
+			put_request(key, owner, into);
+		else
+			put_block(making, key, owner, into);
 	}
 }
 

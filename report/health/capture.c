@@ -103,7 +103,7 @@ static int read_probes(const char *word, struct capture_request *request)
 		return OPTIONS_RUN;
 	return log_failed(
 		EXIT_USAGE,
-		"--probes %s: '%.*s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec or fork, parted by commas; or all, or none",
+		"--probes %s: '%.*s' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec, fork or request, parted by commas; or all, or none",
 		word, (int)strcspn(wrong, " \t,"), wrong);
 }
 

@@ -22,6 +22,13 @@ const char *latency_metric_text(const char *metric)
 		[METRIC_BLOCK_QUEUE] = "of that, before the device had the request",
 		[METRIC_BLOCK_SERVICE] = "of that, since the device had it",
 		[METRIC_BLOCK_SIZE] = "bytes of a request",
+		[METRIC_REQUEST] = "from the arrival of a request to the last byte of its answer",
+		[METRIC_REQUEST_FIRST] = "of that, up to the first byte of the answer",
+		[METRIC_REQUEST_UNREAD] = "of that, before the server read it",
+		[METRIC_REQUEST_ON_CPU] = "of that, since then, on a CPU",
+		[METRIC_REQUEST_QUEUED] = "of that, since then, waiting for a CPU",
+		[METRIC_REQUEST_BLOCKED] = "of that, since then, blocked",
+		[METRIC_REQUEST_MULTIPLEXED] = "the same of connections on which requests overlap",
 	};
 
 	for (uint32_t i = 0; i < METRICS; i++)

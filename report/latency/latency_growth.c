@@ -21,15 +21,20 @@ struct grown {
 	double excess; /* of time, in each ns */
 };
 
-/* Parts of requests are told with the whole; bytes are no time; and a thread that sleeps longer is not slower. */
+/* What a metric is told with: its parts, the columns of their p99, and words for the time in them. */
+static const struct {
+	const char *part, *column, *words;
+} parts[] = {
+	{ "queue", "queue_p99_ns", "queued" },   { "service", "service_p99_ns", "in the device" },
+	{ "unread", "unread_p99_ns", "unread" }, { "on_cpu", "on_cpu_p99_ns", "on a CPU" },
+	{ "queued", "queued_p99_ns", "queued" }, { "blocked", "blocked_p99_ns", "blocked" },
+};
+#define PARTS ARRAY_SIZE(parts)
+
+/* Parts are told with the whole; and a thread that sleeps longer is not slower. */
 static bool is_left_out(const struct latency_metric *metric, const struct latency_label *label)
 {
-	static const char *const parts[] = { "block.queue", "block.service" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (!strcmp(metric->metric, parts[i]))
-			return true;
-	return metric->is_bytes || latency_is_idle(metric->metric, label->label);
+	return strchr(metric->metric, '.') || latency_is_idle(metric->metric, label->label);
 }
 
 /* Time in each ns that was measured; 0: none was. */
@@ -68,9 +73,18 @@ static uint32_t keep(struct grown *grown, uint32_t count, struct grown one)
 	return count;
 }
 
+/* Of a server whose threads take several requests at once, parts have another label than the whole. */
+static bool is_same_label(const char *of_part, const char *of_whole)
+{
+	size_t bytes = strlen(of_whole);
+
+	return !strncmp(of_part, of_whole, bytes) && (!of_part[bytes] || !strcmp(of_part + bytes, " shared"));
+}
+
 /* p99 of a part of the metric, of the same label; NULL: there is none. */
 static struct value part_of(const struct latencies *latencies, const struct grown *grown, const char *part)
 {
+	int64_t p99 = 0;
 	char name[64];
 
 	snprintf(name, sizeof(name), "%.32s.%s", grown->metric->metric, part);
@@ -78,11 +92,11 @@ static struct value part_of(const struct latencies *latencies, const struct grow
 		const struct latency_metric *metric = &latencies->metrics[i];
 
 		for (uint32_t k = 0; !strcmp(metric->metric, name) && k < metric->labels_count; k++)
-			if (!strcmp(metric->labels[k].label, grown->label->label) &&
-			    metric->labels[k].spans[LATENCY_DURING].count)
-				return value_number(metric->labels[k].spans[LATENCY_DURING].p99);
+			if (is_same_label(metric->labels[k].label, grown->label->label) &&
+			    metric->labels[k].spans[LATENCY_DURING].p99 > p99)
+				p99 = metric->labels[k].spans[LATENCY_DURING].p99;
 	}
-	return (struct value){ .type = VALUE_NULL };
+	return p99 ? value_number(p99) : (struct value){ .type = VALUE_NULL };
 }
 
 static int add_row(const struct latencies *latencies, const struct grown *grown, struct rows *rows)
@@ -91,22 +105,27 @@ static int add_row(const struct latencies *latencies, const struct grown *grown,
 				       *before = &grown->label->spans[LATENCY_BEFORE];
 	bool is_partial = grown->metric->measured[LATENCY_BEFORE].is_partial ||
 			  grown->metric->measured[LATENCY_DURING].is_partial;
+	struct value values[6 + PARTS + 1] = { value_text(grown->metric->metric),
+					       value_text(grown->label->label),
+					       value_number(during->count),
+					       value_number(before->count),
+					       value_number(during->p99),
+					       before->count ? value_number(before->p99)
+							     : (struct value){ .type = VALUE_NULL } };
 
-	return rows_add(rows,
-			(struct value[]){ value_text(grown->metric->metric), value_text(grown->label->label),
-					  value_number(during->count), value_number(before->count),
-					  value_number(during->p99),
-					  before->count ? value_number(before->p99)
-							: (struct value){ .type = VALUE_NULL },
-					  part_of(latencies, grown, "queue"),
-					  part_of(latencies, grown, "service"), value_number(is_partial) });
+	for (size_t i = 0; i < PARTS; i++)
+		values[6 + i] = part_of(latencies, grown, parts[i].part);
+	values[6 + PARTS] = value_number(is_partial);
+	return rows_add(rows, values);
 }
 
 int latency_growth_rows(const struct latencies *latencies, struct rows *ret_rows)
 {
-	static const char *const names[] = { "metric",       "label",          "count",
-					     "before_count", "p99_ns",         "before_p99_ns",
-					     "queue_p99_ns", "service_p99_ns", "is_partial" };
+	static const char *const names[] = { "metric",        "label",          "count",
+					     "before_count",  "p99_ns",         "before_p99_ns",
+					     "queue_p99_ns",  "service_p99_ns", "unread_p99_ns",
+					     "on_cpu_p99_ns", "queued_p99_ns",  "blocked_p99_ns",
+					     "is_partial" };
 	struct grown grown[LATENCIES_GROWN_MOST];
 	struct rows rows = rows_of(names);
 	uint32_t count = 0;
@@ -134,18 +153,15 @@ int latency_growth_rows(const struct latencies *latencies, struct rows *ret_rows
 /* ", of it 380 ms queued": the part that is at least half of it. */
 static void append_part(const struct query *query, char *text, size_t text_bytes)
 {
-	static const struct {
-		const char *name, *words;
-	} parts[] = { { "queue_p99_ns", "queued" }, { "service_p99_ns", "in the device" } };
 	char part[FORMAT_BYTES];
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+	for (size_t i = 0; i < PARTS; i++) {
 		size_t used = strlen(text);
 
-		if (query_real(query, parts[i].name) * 2 < query_real(query, "p99_ns"))
+		if (query_real(query, parts[i].column) * 2 < query_real(query, "p99_ns"))
 			continue;
 		snprintf(text + used, text_bytes - used, ", of it %s %s",
-			 column_duration(query, parts[i].name, 1, part), parts[i].words);
+			 column_duration(query, parts[i].column, 1, part), parts[i].words);
 		return;
 	}
 }

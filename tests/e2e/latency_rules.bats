@@ -115,7 +115,7 @@ has_waits() {
 	echo "$output"
 	[ "$status" -ne 0 ]
 	[[ $output == *"bad.conf:3: latency = runqueue.p99 > 20 / 10s: '20': expected a time with its unit, such as 20ms"* ]]
-	[[ $output == *"bad.conf:7: probes = block, disks: 'disks' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec or fork"* ]]
+	[[ $output == *"bad.conf:7: probes = block, disks: 'disks' is no group; give runqueue, offcpu, block, lock, memory, softirq, exec, fork or request"* ]]
 	printf '%s\n' '[rule a]' 'comm = x' 'latency = runqueue.p99 > 20ms / 10s, block.p999 > 1s / 1min' 'probes = none' > "$RULES_DIR/bad.conf"
 	run "$BUILD/bourdond" --check-config --rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf"
 	[ "$status" -eq 0 ]

@@ -55,7 +55,7 @@ one_line_saying() {
 	local manifest=$RUN_DIR/manifest
 	[ "$(stat -c '%a %U %G' "$RUN_DIR")" = "751 root $TEST_GROUP" ]
 	[ "$(stat -c '%a %U %G' "$manifest")" = "640 root $TEST_GROUP" ]
-	grep -qx 'abi = 16' "$manifest"
+	grep -qx 'abi = 17' "$manifest"
 	grep -qx "kernel = $(uname -r)" "$manifest"
 	grep -qx 'hz = 97' "$manifest"
 	grep -qx "slots_per_cpu = $((262144 / 1448))" "$manifest"

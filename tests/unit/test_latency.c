@@ -55,6 +55,8 @@ START_TEST(groups_are_read_by_name)
 	ck_assert_uint_eq(groups, 0);
 	ck_assert_ptr_null(latency_groups_parse(" lock,block ,\tfork", &groups));
 	ck_assert_uint_eq(groups, 1U << LATENCY_LOCK | 1U << LATENCY_BLOCK | 1U << LATENCY_FORK);
+	ck_assert_ptr_null(latency_groups_parse("request", &groups));
+	ck_assert_uint_eq(groups, LATENCY_ALL & ~LATENCY_DEFAULT);
 	ck_assert_str_eq(latency_groups_parse(text, &groups), "locks");
 	ck_assert_str_eq(latency_groups_parse("", &groups), "");
 	ck_assert_str_eq(latency_groups_parse("block,", &groups), "");
@@ -329,7 +331,27 @@ START_TEST(labels_say_what_people_know)
 					    .owner = 7,
 					    .bucket = 50 },
 		    LATENCY_DURING, 512);
+	store_value(
+		&stored,
+		(struct histogram_key){ .metric = METRIC_REQUEST, .object = 80, .owner = 7, .bucket = 50 },
+		LATENCY_DURING, 1024);
+	store_value(&stored,
+		    (struct histogram_key){ .metric = METRIC_REQUEST_QUEUED,
+					    .detail = REQUEST_SHARED,
+					    .object = 65535,
+					    .owner = 7,
+					    .bucket = 50 },
+		    LATENCY_DURING, 2048);
+	store_value(&stored,
+		    (struct histogram_key){ .metric = METRIC_REQUEST_MULTIPLEXED,
+					    .object = REQUEST_PORT_OTHER,
+					    .owner = 7,
+					    .bucket = 50 },
+		    LATENCY_DURING, 4096);
 	store_write(&stored);
+	expect_label(&stored, "request", "web.service:80", 1024);
+	expect_label(&stored, "request.queued", "web.service:65535 shared", 2048);
+	expect_label(&stored, "request.multiplexed", "web.service", 4096);
 	expect_label(&stored, "runqueue", "web.service", 1);
 	expect_label(&stored, "runqueue", "other", 6);
 	expect_label(&stored, "offcpu", "io web.service", 8);

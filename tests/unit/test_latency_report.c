@@ -392,6 +392,40 @@ START_TEST(why_says_what_grew)
 }
 END_TEST
 
+START_TEST(why_says_where_the_time_of_requests_went)
+{
+	static const struct {
+		const char *metric, *label;
+		uint64_t ms;
+	} during[] = {
+		{ "request", "nginx.service:80", 410 },
+		{ "request.unread", "nginx.service:80", 20 },
+		/* its threads take several at once */
+		{ "request.queued", "nginx.service:80 shared", 300 },
+		{ "request.blocked", "nginx.service:80 shared", 90 },
+		/* of another server */
+		{ "request.on_cpu", "nginx.service:8080", 400 },
+		{ "request.multiplexed", "nginx.service:443", 4000 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(during); i++) {
+		latency_put("bourdon.db", during[i].metric, during[i].label, "during", during[i].ms * 1000000,
+			    500);
+		latency_put_measured("bourdon.db", during[i].metric, "before", 500, 0, 0);
+		latency_put_measured("bourdon.db", during[i].metric, "during", 500, 0, 0);
+	}
+	latency_put("bourdon.db", "request", "nginx.service:80", "before", 3000000, 500);
+	_cleanup_command_ran_ struct command_ran ran = run("why 7 --section latency"),
+						 json = run("why 7 --json");
+
+	assert_has(ran.out, "  request nginx.service:80: p99 3.15 ms -> 436 ms, of it 302 ms queued\n");
+	assert_has_not(ran.out, "multiplexed");
+	expect_value("SELECT json_extract(?1, '$.latency[0].unread_p99_ns') || ' ' || "
+		     "ifnull(json_extract(?1, '$.latency[0].on_cpu_p99_ns'), 'none')",
+		     json.out, "20971520 none");
+}
+END_TEST
+
 START_TEST(why_without_latencies_says_nothing_of_them)
 {
 	_cleanup_command_ran_ struct command_ran ran = run("why 7 --full"),
@@ -442,6 +476,7 @@ SUITE(latency_report)
 	tcase_add_test(rows, json_has_the_same_numbers);
 	tcase_add_test(rows, damaged_rows_are_left_out);
 	tcase_add_test(rows, why_says_what_grew);
+	tcase_add_test(rows, why_says_where_the_time_of_requests_went);
 	suite_add_tcase(suite, rows);
 	tcase_add_checked_fixture(none, set_up, tear_down);
 	tcase_add_test(none, a_capture_without_latencies_says_how_to_get_them);

@@ -599,7 +599,7 @@ END_TEST
 START_TEST(latencies_are_enough_and_make_another_rule)
 {
 	struct rule_ids next = { 1, 1 };
-	struct rule_set alone, other, same;
+	struct rule_set alone, other, same, of_requests;
 	const struct rule *rule;
 
 	read_good(
@@ -626,6 +626,11 @@ START_TEST(latencies_are_enough_and_make_another_rule)
 	read_good("[rule a]\ncomm=x\nlatency = runqueue.p99 > 21000us / 9s\n", &same);
 	ck_assert(rules_equal(&other, &same));
 	ck_assert(!rules_equal(&alone, &other));
+	read_good("[rule a]\ncomm=x\nlatency = request.unread.p90 > 5ms / 10s\nprobes = none\n",
+		  &of_requests);
+	ck_assert_uint_eq(of_requests.rules[0].latencies[0].metric, METRIC_REQUEST_UNREAD);
+	ck_assert_uint_eq(rule_latency_groups(&of_requests.rules[0]), 1U << LATENCY_REQUEST);
+	rules_free(&of_requests);
 	/* without the line it is all that the loader offers */
 	ck_assert_uint_eq(other.rules[0].probes, LATENCY_ALL);
 	ck_assert(!other.rules[0].has_probes && rule->has_probes);

@@ -8,6 +8,10 @@ const LABELS_SHOWN = 8;
 const METRIC_TEXTS = {
 	runqueue: 'from becoming runnable to a CPU', offcpu: 'off CPU, by what was waited for', block: 'requests to disks, from the queue to the end',
 	'block.queue': 'of that, before the device had the request', 'block.service': 'of that, since the device had it', 'block.size': 'bytes of a request',
+	'request': 'from the arrival of a request to the last byte of its answer', 'request.first_byte': 'of that, up to the first byte of the answer',
+	'request.unread': 'of that, before the server read it', 'request.on_cpu': 'of that, since then, on a CPU',
+	'request.queued': 'of that, since then, waiting for a CPU', 'request.blocked': 'of that, since then, blocked',
+	'request.multiplexed': 'the same of connections on which requests overlap',
 	lock: 'waiting for locks', memory: 'in reclaim and compaction, and for pages read', softirq: 'in soft interrupts',
 	exec: 'from the start of a process to its first exec', fork: 'from fork to the first CPU',
 };
