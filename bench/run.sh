@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-PARTS=(oncpu unwind stock whole first-second busy-host overload offcpu accounts clock throughput drain naming store why whose interrupts growth block latency load trigger activity idle)
+PARTS=(oncpu unwind stock whole first-second busy-host overload offcpu accounts clock throughput drain naming store why whose interrupts growth block request latency load trigger activity idle)
 COLUMNS=$'what\tbourdon\treference or budget\tratio\tverdict'
 README=bench/README.md
 BEGIN='<!-- make bench WRITE=1 writes from here -->'
