@@ -427,7 +427,7 @@ static void answer_status(struct control_socket *control, struct client *client,
 
 static bool is_known(const char *kind)
 {
-	static const char *const kinds[] = { "capture", LIVE_REQUEST, LATENCY_REQUEST, CAPTURE_WHO,
+	static const char *const kinds[] = { "capture", LIVE_REQUEST, LATENCY_WATCH, CAPTURE_WHO,
 					     CAPTURE_END };
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)

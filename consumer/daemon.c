@@ -358,7 +358,7 @@ static void ask(void *user, uint64_t client, const struct peer *peer, const stru
 
 	if (!strcmp(line->kind, LIVE_REQUEST))
 		live_ask(&daemon->live, client, peer, now_ns);
-	else if (!strcmp(line->kind, LATENCY_REQUEST))
+	else if (!strcmp(line->kind, LATENCY_WATCH))
 		latency_live_ask(&daemon->latency_live, client, peer, line, now_ns);
 	else if (!strcmp(line->kind, CAPTURE_WHO))
 		ondemand_who(&daemon->ondemand, client, peer, now_ns);

@@ -11,7 +11,7 @@
 #include "common/protocol/status_line.h"
 
 /* groups: that are to be measured, as latency_groups_parse() reads them. What others watch is in the answer, too. */
-#define LATENCY_REQUEST "latencies"
+#define LATENCY_WATCH "latencies"
 
 /*
  * metric; span: "during" is the interval, "before" the epoch before it; from_at, to_at: Unix time in ns; wanted_ns; events, lost,

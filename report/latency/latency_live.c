@@ -23,8 +23,8 @@
 static void write_request(const struct latency_choice *choice, char *into, size_t into_bytes)
 {
 	const char *separator = "";
-	size_t used = (size_t)snprintf(into, into_bytes, LATENCY_REQUEST "\tgroups=%s",
-				       choice->metrics ? "" : "all");
+	size_t used =
+		(size_t)snprintf(into, into_bytes, LATENCY_WATCH "\tgroups=%s", choice->metrics ? "" : "all");
 
 	for (uint32_t group = 0; group < LATENCY_GROUPS && choice->metrics; group++) {
 		bool has_chosen = false;

@@ -47,7 +47,7 @@ static int watch(struct simulation *simulation, const char *groups)
 	char line[128];
 	int client;
 
-	snprintf(line, sizeof(line), LATENCY_REQUEST "\tgroups=%s\n", groups);
+	snprintf(line, sizeof(line), LATENCY_WATCH "\tgroups=%s\n", groups);
 	client = simulation_connect(simulation, line);
 	simulation_run(simulation, SECOND / 2);
 	return client;
