@@ -180,8 +180,12 @@ int latency_begin(struct latency *latency, const struct kernel_objects *kernel,
 	latency->until_ns = end_ns;
 	latency->before_ns = clock_before(from_ns, end_ns > from_ns ? end_ns - from_ns : 0);
 	latency->next_epoch = first_epoch(latency->before_ns);
-	if (epoch_of(from_ns) == epoch_of(now_ns))
+	if (epoch_of(from_ns) == epoch_of(now_ns)) {
 		latency->begun_ns = now_ns;
+		/* a span before that is shorter than half an epoch may have its first one only after this one */
+		if (latency->next_epoch > epoch_of(now_ns))
+			latency->next_epoch = epoch_of(now_ns);
+	}
 	if (!latency->groups || (epoch_of(now_ns) <= latency->next_epoch && !latency->begun_ns))
 		return 0;
 	result = histograms_read(&reading, kernel, latency->next_epoch, latency->groups);

@@ -77,6 +77,24 @@ all_but_unseen() {
 	[ "$(counted_in offcpu 'lock %/victim')" -eq "$(counted_in lock 'futex % lock_known %/victim')" ]
 }
 
+# late_in_epoch: waits until an epoch of 5 s has between one and two seconds left
+late_in_epoch() {
+	local now
+	read -r now _ < /proc/uptime
+	((${now%.*} % 5 == 3))
+}
+
+@test "a short capture that begins late in an epoch has what came before it in the span before" {
+	load
+	rule quiet 'comm = nothing' 'cpu.some = 1s/2s'
+	daemon_start
+	await 20 late_in_epoch
+	"$BUILD/bourdon" --db "$DB" capture --all --for 1s
+	[ -z "$(sql "SELECT metric, span, events, lost FROM latency_measured WHERE lost NOT BETWEEN 0 AND events")" ]
+	[ "$(sql "SELECT count(*) FROM latency_measured WHERE metric = 'softirq' AND events > 0 AND lost = 0")" -eq 2 ]
+	"$BUILD/bourdon" --db "$DB" db check
+}
+
 @test "each child that a target makes is counted" {
 	known fork 1 60
 	waits

@@ -267,7 +267,7 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 	expect_rows(
 		&fixture,
 		"SELECT expected_samples, received_samples, verdict, verdict_version, not_examined FROM capture",
-		"94|93|kill|1|accounts\n");
+		"94|93|kill|2|accounts\n");
 	store_fixture_free(&fixture);
 }
 END_TEST

@@ -60,7 +60,7 @@ static struct stored_verdict judge(void)
 START_TEST(without_accounts_nothing_is_known)
 {
 	expect_rows(&fixture, COLUMNS,
-		    "undetermined|1|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|accounts\n");
+		    "undetermined|2|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|accounts\n");
 	expect_rows(&fixture, "SELECT count(*) FROM culprit", "0\n");
 	expect_command("ok: ", "--db %s db check", fixture.path);
 }
@@ -79,7 +79,7 @@ START_TEST(a_neighbour_with_any_name)
 	ck_assert_ptr_nonnull(
 		strstr(verdict.headline, "neighbour: ho\ng[7] in /batch took 75 % of the wait"));
 	expect_rows(&fixture, COLUMNS,
-		    "neighbour|1|" WEB " in /x|queued|4000000000|75.0|NULL|NULL|NULL|NULL|NULL|NULL|NULL\n");
+		    "neighbour|2|" WEB " in /x|queued|4000000000|75.0|NULL|NULL|NULL|NULL|NULL|NULL|NULL\n");
 	expect_rows(&fixture, "SELECT role, program, cgroup, tgid, processes, ns, percent FROM culprit",
 		    "other|" HOG "|/batch|7|1|3000000000|75.0\n");
 	expect_command("ok: ", "--db %s db check", fixture.path);
@@ -100,7 +100,7 @@ START_TEST(a_kill_has_its_limit)
 	ck_assert_str_eq(verdict.culprit, "");
 	ck_assert_ptr_nonnull(strstr(verdict.headline, "kill: we\x1b"));
 	expect_rows(&fixture, COLUMNS,
-		    "kill|1|" WEB " in /x|NULL|NULL|NULL|/x|memory.max|67108864|" WEB "|8|oom|NULL\n");
+		    "kill|2|" WEB " in /x|NULL|NULL|NULL|/x|memory.max|67108864|" WEB "|8|oom|NULL\n");
 	expect_command("ok: ", "--db %s db check", fixture.path);
 }
 END_TEST
