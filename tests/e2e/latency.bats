@@ -77,11 +77,12 @@ all_but_unseen() {
 	[ "$(counted_in offcpu 'lock %/victim')" -eq "$(counted_in lock 'futex % lock_known %/victim')" ]
 }
 
-# late_in_epoch: waits until an epoch of 5 s has between one and two seconds left
+# late_in_epoch: whether an epoch of 5 s has less than 1.2 s left, and more than 0.4 s
 late_in_epoch() {
 	local now
 	read -r now _ < /proc/uptime
-	((${now%.*} % 5 == 3))
+	now=$((10#${now/./} % 500))
+	((now >= 380 && now <= 460))
 }
 
 @test "a short capture that begins late in an epoch has what came before it in the span before" {
