@@ -132,7 +132,9 @@ static unsigned int judge_pins(int directory, char *wrong, size_t bytes)
 	for (size_t i = 0; i < PIN_MAPS && !*wrong; i++)
 		judge_pin(directory, pin_maps[i].name, pin_maps[i].mode, wrong, bytes);
 	for (size_t i = 0; i < PIN_ITERATORS && !*wrong; i++)
-		judge_pin(directory, pin_iterators[i], PIN_ITERATOR_MODE, wrong, bytes);
+		/* this one is there only if bourdon-load --probes has its group */
+		if (i != PIN_REQUESTS || !faccessat(directory, pin_iterators[i], F_OK, AT_SYMLINK_NOFOLLOW))
+			judge_pin(directory, pin_iterators[i], PIN_ITERATOR_MODE, wrong, bytes);
 	pins = fdopendir(dup(directory));
 	while (pins && !*wrong && (entry = readdir(pins))) {
 		if (entry->d_name[0] == '.')

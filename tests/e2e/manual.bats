@@ -107,6 +107,7 @@ words() {
 	bourdon_setup manual
 	cgroup_make
 	rule quiet 'comm = nothing' 'cpu.some = 1s/2s'
+	write_settings '[activity]' 'interval = 100ms'
 	load
 	daemon_start
 	start cpu_hog
@@ -120,6 +121,8 @@ words() {
 	for example in 1 2; do
 		bourdon capture --pid "$CHILD" --for 1s
 	done
+	write_settings # which ends a minute of activity
+	await_sql 60 'SELECT count(*) > 0 FROM activity_minute' 1
 	bourdon db copy copy.db
 	bourdon db copy host-a.db 1
 	bourdon db copy host-b.db 2
@@ -135,6 +138,6 @@ words() {
 	((examples == 21))
 	[[ $(head -c 20 why.svg) == '<?xml '* ]]
 	[ -s 2.json ]
-	bourdond --check-config --rules-dir "$RULES"
+	bourdond --check-config --rules-dir "$RULES_DIR"
 	bourdon_teardown
 }
