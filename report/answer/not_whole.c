@@ -51,7 +51,8 @@ static const struct {
 	    "nothing: the innermost frames are there" } },
 	{ "policy",
 	  { "root's policy allows the innermost function only (unwinding = none)",
-	    "unwinding = dwarf in " CONFIGURATION_DIRECTORY "/policy.conf, then 'systemctl reload bourdon-load'" } },
+	    "unwinding = dwarf in " CONFIGURATION_DIRECTORY
+	    "/policy.conf, then 'systemctl reload bourdon-load'" } },
 };
 static_assert(SAMPLE_USER_FRAMES == 127, "the words have the number");
 

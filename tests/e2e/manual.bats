@@ -110,7 +110,7 @@ words() {
 	write_settings '[activity]' 'interval = 100ms'
 	load
 	daemon_start
-	start cpu_hog
+	start io_hog --threads 2 --file "$WORK/io_hog.data" # on CPU, and waiting for I/O
 	mkdir "$WORK/bin"
 	# what an example calls, found as a user's PATH would find it
 	ln -s "$BUILD"/bourdon{,d,-load,-grant} /usr/share/perl5/Devel/NYTProf/flamegraph.pl "$WORK/bin/"
