@@ -36,9 +36,11 @@ terms() {
 @test "the pages of files have each key, and each table and view" {
 	local word
 	# the example of the settings names each key
+	# shellcheck disable=SC2013 # keys are words
 	for word in $(sed -nE 's/^#([a-z_]+) = .*/\1/p' "$TREE/systemd/bourdon.conf"); do
 		grep -q "\] $word\$" <(terms "$BUILD/man/bourdon.conf.5") || { echo "not in bourdon.conf(5): $word"; false; }
 	done
+	# shellcheck disable=SC2013
 	for word in $(sed -nE 's/^#([a-z_]+) = .*/\1/p' "$TREE/policy/policy.conf"); do
 		grep -qx "$word" <(terms "$BUILD/man/bourdon-policy.5") || { echo "not in bourdon-policy(5): $word"; false; }
 	done
@@ -130,7 +132,7 @@ words() {
 		example=$(sed -n '/^\.SH "EXAMPLE"/,/^\.fi/p' "$page" | grep bourdon | sed 's/\\-/-/g')
 		# the captures, the process and the place of this test instead of a reader's
 		example=$(sed -E "s/\b12\b/2/; s/\b(7|15)\b/1/; s/4711/$CHILD/; s/30s/1s/; s|/tmp/|$WORK/files/|; s/nginx.service/*/" <<< "$example")
-		[[ $example != *'top --live'* ]] || example+=' --once'
+		[[ $example != *' --live'* ]] || example+=' --once'
 		run timeout 60 bash -o pipefail -c "$example"
 		[ "$status" -eq 0 ] || { echo "$example: $status: $output"; false; }
 		examples=$((examples + 1))

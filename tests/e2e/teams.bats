@@ -47,7 +47,7 @@ judge() {
 @test "a lock that is handed from thread to thread, each of which has it for a moment, is a convoy" {
 	judge 20000 --how convoy --threads 8 --hold 10
 	[ "$VERDICT" = convoy ]
-	[[ $HEADLINE == "convoy: $OWN[$VICTIM] in "*' times a second in convoy_step, and runs for '*' threads wait for it' ]]
+	[[ $HEADLINE == "convoy: ${OWN}[$VICTIM] in "*' times a second in convoy_step, and runs for '*' threads wait for it' ]]
 	[ "$(sql "SELECT DISTINCT role || ' ' || program FROM culprit WHERE verdict = 'convoy'")" = "own $OWN" ]
 }
 
@@ -59,7 +59,7 @@ judge() {
 @test "threads that are all woken where one is wanted are a storm" {
 	judge 3000 --how storm --threads 24 --every 20
 	[ "$VERDICT" = storm ]
-	[[ $HEADLINE == "storm: $OWN[$VICTIM] in "*' of 24 threads at once in storm_wait, and each runs for '* ]]
+	[[ $HEADLINE == "storm: ${OWN}[$VICTIM] in "*' of 24 threads at once in storm_wait, and each runs for '* ]]
 	[ "$(sql "SELECT role || ' ' || program FROM culprit WHERE verdict = 'storm'")" = "own $OWN" ]
 }
 
