@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Threads that work together badly (a convoy, a storm, a pool without a free worker), each beside one that looks like it and is healthy.
+#
+# bats file_tags=alone
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/accounts.bash"
