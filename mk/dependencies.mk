@@ -48,6 +48,7 @@ sqlite3          reads the database, and is a target
 python3          reads the database
 openssl          a target without frame pointers, whose loops are assembler code
 bsdextrautils    column, which reads the threads
+mandoc           shows the manual pages
 zsh              completes command lines, in the tests
 tmux             a terminal that the tests drive, for the screen of bourdon threads
 perl             a target without frame pointers
