@@ -42,7 +42,7 @@ ANYWHERE = -ffile-prefix-map=$(CURDIR)=.
 # the programs look for their configuration here
 SYSCONFDIR = /etc
 CONFDIR = $(SYSCONFDIR)/bourdon
-CPPFLAGS += -D_GNU_SOURCE -DCONFIGURATION_DIRECTORY='"$(CONFDIR)"' -I. -I$(B) -isystem $(B)/skeleton -isystem $(B)/proto
+CPPFLAGS += -D_GNU_SOURCE $(if $(filter-out /etc,$(SYSCONFDIR)),-DCONFIGURATION_DIRECTORY='"$(CONFDIR)"') -I. -I$(B) -isystem $(B)/skeleton -isystem $(B)/proto
 CFLAGS += -std=gnu11 $(OPTIMIZE) $(WARNINGS) $(HARDENING) $(ANYWHERE) -pthread
 LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread
 LIBS = -lbpf -lelf -ldw -llzma -lz -liberty -lcap-ng -lsqlite3 -linih -lnettle -llz4
