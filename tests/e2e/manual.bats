@@ -9,6 +9,11 @@ source "$BATS_TEST_DIRNAME/lib.bash"
 setup() {
 	EXAMPLE_DB=$TREE/tests/example.db
 	PATH=$BUILD:$PATH
+	PIN_DIR=
+}
+
+teardown() {
+	[[ -z $PIN_DIR ]] || bourdon_teardown
 }
 
 # terms PAGE: prints the terms that it explains
@@ -141,5 +146,4 @@ words() {
 	[[ $(head -c 20 why.svg) == '<?xml '* ]]
 	[ -s 2.json ]
 	bourdond --check-config --rules-dir "$RULES_DIR"
-	bourdon_teardown
 }
