@@ -117,7 +117,7 @@ words() {
 	write_settings '[activity]' 'interval = 100ms'
 	load
 	daemon_start
-	start io_hog --threads 2 --file "$WORK/io_hog.data" # on CPU, and waiting for I/O
+	start lock_hog # on CPU, and waiting for a lock: for I/O only where the disk is slow
 	mkdir "$WORK/bin"
 	# what an example calls, found as a user's PATH would find it
 	ln -s "$BUILD"/bourdon{,d,-load,-grant} /usr/share/perl5/Devel/NYTProf/flamegraph.pl "$WORK/bin/"
@@ -135,14 +135,15 @@ words() {
 	bourdon db copy host-b.db 2
 	for page in "$BUILD"/man/bourdon*.1; do
 		example=$(sed -n '/^\.SH "EXAMPLE"/,/^\.fi/p' "$page" | grep bourdon | sed 's/\\-/-/g')
+		[ "$example" ] || { echo "no example: $page"; false; }
 		# the captures, the process and the place of this test instead of a reader's
-		example=$(sed -E "s/\b12\b/2/; s/\b(7|15)\b/1/; s/4711/$CHILD/; s/30s/1s/; s|/tmp/|$WORK/files/|; s/nginx.service/*/" <<< "$example")
+		example=$(sed -E "s/\b12\b/2/g; s/\b(7|15)\b/1/g; s/4711/$CHILD/; s/30s/1s/; s|/tmp/|$WORK/files/|; s/nginx.service/*/; s/--stall io/--stall none/" <<< "$example")
 		[[ $example != *' --live'* ]] || example+=' --once'
 		run timeout 60 bash -o pipefail -c "$example"
 		[ "$status" -eq 0 ] || { echo "$example: $status: $output"; false; }
 		examples=$((examples + 1))
 	done
-	((examples == 21))
+	((examples == $(find "$BUILD/man" -name '*.1' | wc -l)))
 	[[ $(head -c 20 why.svg) == '<?xml '* ]]
 	[ -s 2.json ]
 	bourdond --check-config --rules-dir "$RULES_DIR"
