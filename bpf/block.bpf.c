@@ -249,12 +249,12 @@ static __always_inline void put(const struct block_request *ended, __u32 detail,
 	struct histogram_key key = { .object = is_named ? ended->device : 0,
 				     .owner = is_named ? ended->party.cgroup_id : 0,
 				     .detail = (__u8)detail };
-	struct request_values values = { .since_ns = ended->pair.since_ns,
-					 .issued_ns = ended->issued_ns,
-					 .ended_ns = now_ns,
-					 .bytes = ended->bytes };
+	struct block_values values = { .since_ns = ended->pair.since_ns,
+				       .issued_ns = ended->issued_ns,
+				       .ended_ns = now_ns,
+				       .bytes = ended->bytes };
 
-	histogram_add_request(&key, &values);
+	histogram_add_block(&key, &values);
 }
 
 /*

@@ -174,7 +174,7 @@ __noinline int histogram_add(struct histogram_key *key, __u64 value)
 	return 0;
 }
 
-__noinline int histogram_add_request(struct histogram_key *key, const struct request_values *values)
+__noinline int histogram_add_block(struct histogram_key *key, const struct block_values *values)
 {
 	__u64 epoch, hash;
 

@@ -21,13 +21,13 @@ extern const volatile __u32 latency_probes;
 int histogram_add(struct histogram_key *key, __u64 value);
 
 /* Of a request to a device: CLOCK_MONOTONIC. It ends now. */
-struct request_values {
+struct block_values {
 	__u64 since_ns, issued_ns, ended_ns;
 	__u64 bytes;
 };
 
-/* The same for the metrics of a request, which is one event: what they share is done once. */
-int histogram_add_request(struct histogram_key *key, const struct request_values *values);
+/* The same for the metrics of that request, which is one event: what they share is done once. */
+int histogram_add_block(struct histogram_key *key, const struct block_values *values);
 
 /* Counts an event that has no value, because there was no room to follow it. */
 int histogram_count_lost(__u32 metric);

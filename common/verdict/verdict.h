@@ -84,10 +84,11 @@ struct verdict_herd {
 struct verdict_pool {
 	const char *name, *where;  /* of the threads, and the function in which they are for longest */
 	uint64_t threads, waiting; /* its own, and those that wait for them */
-	uint64_t looks, on_cpu, disk, lock,
-		elsewhere; /* at its threads; and what they were at, other than waiting for work */
-	uint64_t answered_ns,
-		all_ns; /* of the waits for threads of the process: those that the pool ended, and all */
+	uint64_t looks;            /* at its threads */
+	/* of these, the looks that found a thread at something else than waiting for work */
+	uint64_t on_cpu, disk, lock, elsewhere;
+	uint64_t all_ns;      /* that other threads of the process waited until one of it woke them */
+	uint64_t answered_ns; /* of that, until one of the pool did */
 };
 
 struct verdict_victim {
@@ -108,8 +109,8 @@ struct verdict_party {
 	enum blame_role role;
 	struct verdict_who who;
 	uint64_t ns;
-	uint64_t
-		then_queued_ns; /* of that, where who released the lock had been queued for longest since it got it */
+	/* of ns, the waits for a lock whose holder was itself queued for most of the time that it had the lock */
+	uint64_t then_queued_ns;
 	const char *where;        /* blame.where_text of the row with most time */
 	const char *then_account; /* of that row */
 };
