@@ -22,6 +22,18 @@ bench_setup() {
 	trap bourdon_teardown EXIT
 }
 
+# count_runs 0|1: from 1 on the kernel counts how often programs run, and for how long, in place of what it did before the part
+count_runs() {
+	STATS=${STATS-$(sysctl -n kernel.bpf_stats_enabled)}
+	trap count_runs_end EXIT
+	sysctl -q "kernel.bpf_stats_enabled=$1"
+}
+
+count_runs_end() {
+	sysctl -q "kernel.bpf_stats_enabled=$STATS"
+	bourdon_teardown
+}
+
 doing() {
 	printf '  %s\n' "$*" >&2
 }

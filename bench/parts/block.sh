@@ -46,11 +46,10 @@ net() {
 }
 
 bench_setup block
-stats=$(sysctl -n kernel.bpf_stats_enabled)
 dd if=/dev/zero of="$WORK/image" bs=1M count=64 status=none
 disk=$(losetup --find --show "$WORK/image")
-trap 'losetup --detach "$disk"; sysctl -q "kernel.bpf_stats_enabled=$stats"; bourdon_teardown' EXIT
-sysctl -q kernel.bpf_stats_enabled=1
+count_runs 1
+trap 'losetup --detach "$disk"; count_runs_end' EXIT
 for ((round = 1; round <= ROUNDS; round++)); do
 	doing "round $round of $ROUNDS"
 	measure_empty

@@ -21,10 +21,10 @@ storm() {
 # twice VARIANT PROGRAM: the CPU time of a fault without the kernel's statistics, and the program's time with them
 twice() {
 	storm >> "$WORK/$1.fault"
-	sysctl -q kernel.bpf_stats_enabled=1
+	count_runs 1
 	storm > "$WORK/ignored"
 	cost "$2" >> "$WORK/$1.run"
-	sysctl -q kernel.bpf_stats_enabled=0
+	count_runs 0
 }
 
 measure_nothing() {
@@ -65,9 +65,7 @@ measure_target() {
 }
 
 bench_setup growth
-stats=$(sysctl -n kernel.bpf_stats_enabled)
-trap 'sysctl -q "kernel.bpf_stats_enabled=$stats"; bourdon_teardown' EXIT
-sysctl -q kernel.bpf_stats_enabled=0
+count_runs 0
 for ((round = 1; round <= ROUNDS; round++)); do
 	for ((i = 0; i < ${#VARIANTS[@]}; i++)); do
 		variant=${VARIANTS[(i + round) % ${#VARIANTS[@]}]}

@@ -27,9 +27,7 @@ cost() {
 
 bench_setup interrupts
 cgroup_make
-stats=$(sysctl -n kernel.bpf_stats_enabled)
-trap 'sysctl -q "kernel.bpf_stats_enabled=$stats"; bourdon_teardown' EXIT
-sysctl -q kernel.bpf_stats_enabled=1
+count_runs 1
 for ((round = 1; round <= ROUNDS; round++)); do
 	doing "round $round of $ROUNDS"
 	load --hz "$HZ"

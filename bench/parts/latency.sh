@@ -42,9 +42,7 @@ measure() {
 }
 
 bench_setup latency
-stats=$(sysctl -n kernel.bpf_stats_enabled)
-trap 'sysctl -q "kernel.bpf_stats_enabled=$stats"; bourdon_teardown' EXIT
-sysctl -q kernel.bpf_stats_enabled=1
+count_runs 1
 cgroup_make
 programs_prepare
 for ((round = 1; round <= ROUNDS; round++)); do

@@ -61,9 +61,7 @@ measure_round() {
 bench_setup whose
 cgroup_make
 mkdir "$CGROUP2/$CGROUP/storm" "$CGROUP2/$CGROUP/victim"
-stats=$(sysctl -n kernel.bpf_stats_enabled)
-trap 'sysctl -q "kernel.bpf_stats_enabled=$stats"; bourdon_teardown' EXIT
-sysctl -q kernel.bpf_stats_enabled=1
+count_runs 1
 for ((round = 1; round <= ROUNDS; round++)); do
 	doing "round $round of $ROUNDS"
 	measure_round
