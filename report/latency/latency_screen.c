@@ -5,6 +5,7 @@
 #include "common/system/log.h"
 #include "common/text/escape.h"
 #include "report/latency/latency_text.h"
+#include "report/live/shown_time.h"
 #include "report/live/terminal.h"
 #include "report/text/format.h"
 
@@ -23,8 +24,9 @@ struct screen {
 	struct live_lines *lines;
 	struct latency_choice choice;
 	struct latency_interval kept[KEPT]; /* the oldest first */
-	uint32_t count, back;               /* of them; between the newest and the shown one */
-	bool is_frozen, is_help, has_all_bars;
+	uint32_t count;                     /* of them */
+	struct shown_time time;
+	bool is_help, has_all_bars;
 	char *text;  /* of the interval that is shown; NULL: there is none */
 	char **rows; /* its lines */
 	size_t rows_count, rows_room, top;
@@ -47,7 +49,7 @@ static void screen_free(struct screen *screen)
 
 static const struct latency_interval *shown(const struct screen *screen)
 {
-	return screen->count ? &screen->kept[screen->count - 1 - screen->back] : NULL;
+	return screen->count ? &screen->kept[screen->count - 1 - screen->time.back] : NULL;
 }
 
 /* ---- the text ---- */
@@ -97,9 +99,9 @@ static void draw_title(const struct screen *screen)
 		seconds = (time_t)(interval->to_at / 1000000000);
 		localtime_r(&seconds, &local);
 		strftime(when, sizeof(when), "%H:%M:%S", &local);
-		if (screen->is_frozen || screen->back)
+		if (shown_time_is_past(&screen->time))
 			snprintf(place, sizeof(place), "%s, %" PRId64 " s ago",
-				 screen->is_frozen ? "FROZEN" : "PAST",
+				 shown_time_word(&screen->time),
 				 (screen->kept[screen->count - 1].to_at - interval->to_at + 500000000) /
 					 1000000000);
 		if (interval->missed)
@@ -176,14 +178,6 @@ static void draw(struct screen *screen)
 
 /* ---- keys ---- */
 
-static void move_in_time(struct screen *screen, int64_t intervals)
-{
-	int64_t back = (int64_t)screen->back + intervals, most = (int64_t)screen->count - 1;
-
-	back = back > most ? most : back;
-	screen->back = back < 0 ? 0 : (uint32_t)back;
-}
-
 /* Returns false for other keys. */
 static bool scroll_text(struct screen *screen, int key)
 {
@@ -228,33 +222,12 @@ static void change_view(struct screen *screen, int key)
 	case 'r':
 		screen->choice.by_growth = !screen->choice.by_growth;
 		break;
-	case ' ':
-		screen->is_frozen = !screen->is_frozen;
-		if (!screen->is_frozen)
-			screen->back = 0;
-		break;
-	case KEY_LEFT:
-		move_in_time(screen, 1);
-		break;
-	case KEY_RIGHT:
-		move_in_time(screen, -1);
-		break;
-	case '[':
-		move_in_time(screen, 10);
-		break;
-	case ']':
-		move_in_time(screen, -10);
-		break;
-	case '0':
-		screen->back = 0;
-		screen->is_frozen = false;
-		break;
 	case '?':
 	case 'h':
 		screen->is_help = true;
 		break;
 	default:
-		break;
+		shown_time_key(&screen->time, screen->count, key);
 	}
 }
 
@@ -298,8 +271,7 @@ static int add_interval(struct screen *screen, char *text)
 		memmove(screen->kept, screen->kept + 1, --screen->count * sizeof(screen->kept[0]));
 	}
 	screen->kept[screen->count++] = interval;
-	if (screen->is_frozen || screen->back)
-		move_in_time(screen, 1);
+	shown_time_add(&screen->time, screen->count);
 	return print_again(screen);
 }
 

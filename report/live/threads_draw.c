@@ -335,9 +335,9 @@ static void draw_title(const struct threads_screen *screen)
 		localtime_r(&seconds, &local);
 		strftime(when, sizeof(when), "%H:%M:%S", &local);
 	}
-	if (screen->is_frozen || screen->back)
-		snprintf(place, sizeof(place), "%s, %u s ago", screen->is_frozen ? "FROZEN" : "PAST",
-			 screen->back);
+	if (shown_time_is_past(&screen->time))
+		snprintf(place, sizeof(place), "%s, %u s ago", shown_time_word(&screen->time),
+			 screen->time.back);
 	if (threads_is_live(screen))
 		threads_describe_samples(groups, threads_shown_look(screen), what, sizeof(what));
 	else

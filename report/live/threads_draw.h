@@ -9,6 +9,7 @@
 #include "report/live/look_source.h"
 #include "report/live/machine_load.h"
 #include "report/live/past_looks.h"
+#include "report/live/shown_time.h"
 #include "report/live/terminal.h"
 #include "report/live/thread_history.h"
 
@@ -43,9 +44,8 @@ struct threads_screen {
 	struct thread_groups groups; /* of this level */
 	struct past_looks past;      /* of threads the last look; of samples those of each second */
 	struct machine_loads loads;
-	char *stack;   /* of the one thread that is shown; NULL: not known */
-	uint32_t back; /* seconds between the newest and the shown one */
-	bool is_frozen;
+	char *stack;            /* of the one thread that is shown; NULL: not known */
+	struct shown_time time; /* in seconds */
 	enum threads_mode mode;
 	char prompt[PROMPT_BYTES];
 	char search[PROMPT_BYTES];
@@ -72,7 +72,7 @@ static inline uint32_t threads_shown_second(const struct threads_screen *screen)
 {
 	uint32_t seconds = screen->history->seconds_count;
 
-	return screen->back < seconds ? seconds - 1 - screen->back : 0;
+	return screen->time.back < seconds ? seconds - 1 - screen->time.back : 0;
 }
 
 /* The look that tells more of the second that is shown than its history; NULL: there is none any more. */

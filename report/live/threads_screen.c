@@ -133,15 +133,6 @@ static void select_row(struct threads_screen *screen, int64_t row)
 	level_of(screen)->selected = row < 0 ? 0 : (uint32_t)row;
 }
 
-static void move_in_time(struct threads_screen *screen, int64_t seconds)
-{
-	int64_t back = (int64_t)screen->back + seconds;
-	int64_t most = (int64_t)screen->history->seconds_count - 1;
-
-	back = back > most ? most : back;
-	screen->back = back < 0 ? 0 : (uint32_t)back;
-}
-
 static void sort_by_next(struct thread_view *view)
 {
 	view->sort = view->sort == view->columns_count ? 0 : view->sort + 1;
@@ -313,33 +304,12 @@ static void change_view(struct threads_screen *screen, int key)
 		if (screen->groups.count)
 			search_next(screen, 1);
 		break;
-	case ' ':
-		screen->is_frozen = !screen->is_frozen;
-		if (!screen->is_frozen)
-			screen->back = 0;
-		break;
-	case KEY_LEFT:
-		move_in_time(screen, 1);
-		break;
-	case KEY_RIGHT:
-		move_in_time(screen, -1);
-		break;
-	case '[':
-		move_in_time(screen, 10);
-		break;
-	case ']':
-		move_in_time(screen, -10);
-		break;
-	case '0':
-		screen->back = 0;
-		screen->is_frozen = false;
-		break;
 	case '?':
 	case 'h':
 		screen->mode = MODE_HELP;
 		break;
 	default:
-		break;
+		shown_time_key(&screen->time, screen->history->seconds_count, key);
 	}
 }
 
@@ -381,8 +351,7 @@ static int end_second(struct threads_screen *screen, struct thread_history *hist
 	result = thread_history_end_second(history);
 	if (result < 0)
 		return result;
-	if (screen->is_frozen || screen->back)
-		move_in_time(screen, 1);
+	shown_time_add(&screen->time, history->seconds_count);
 	return group_again(screen);
 }
 
@@ -393,11 +362,11 @@ static int add_look(struct threads_screen *screen, struct thread_history *histor
 	int result = thread_history_add(history, look);
 
 	/* what a thread did is frozen, too; samples are of the second that is shown */
-	if (!result && (!screen->is_frozen || threads_is_live(screen)))
+	if (!result && (!screen->time.is_frozen || threads_is_live(screen)))
 		past_looks_keep(&screen->past, look, threads_is_live(screen) ? HISTORY_SECONDS : 1);
 	if (result < 0 || !ends_second)
 		return result;
-	if (!screen->is_frozen)
+	if (!screen->time.is_frozen)
 		read_stack(screen);
 	return end_second(screen, history);
 }
