@@ -146,7 +146,7 @@ time.sleep(1000)'
 
 @test "a process is killed at its memory limit: the capture of the kill has where it grew before" {
 	local victim status=0
-	cgroup_make 256M
+	cgroup_make 512M # it grows by some 12 MiB from one stack to the next, and what comes after the last one is not known
 	rule own 'comm = g-*' "cgroup = /$CGROUP" 'on_kill = yes' 'history = 20s' 'capture = 1s' 'cooldown = 1h'
 	load
 	daemon_start
@@ -159,8 +159,8 @@ time.sleep(1000)'
 	[ "$status" -eq 137 ]
 	await_log 60 'fired: .* was killed for lack of memory'
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete' AND trigger_mode = 'kill'" 1
-	echo "of 256 MiB: $(bytes_of list), there $(bytes_of list "function = 'node_new'")" >&2
-	(($(bytes_of list) > 200 << 20))
+	echo "of 512 MiB: $(bytes_of list), there $(bytes_of list "function = 'node_new'")" >&2
+	(($(bytes_of list) > 400 << 20))
 	(($(bytes_of list "function = 'node_new'") * 10 >= $(bytes_of list) * 9))
 }
 
