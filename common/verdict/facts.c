@@ -403,8 +403,7 @@ static const char lock_sql[] =
 	"WHERE " OF_FUTEX " GROUP BY v.victim, l.label_id ORDER BY ns DESC LIMIT " ROWS_MAX ") ORDER BY victim, ns DESC";
 
 /*
- * Who waits in one place and is woken by one thread, not by an interrupt; and in how many moments, of an eighth of the mean wait. When
- * that was is known of the waits that have a stack.
+ * Who waits in one place and is woken by one thread; of the waits that have a stack, in how many moments of an eighth of the mean wait.
  */
 static const char herd_sql[] =
 	"WITH herd AS MATERIALIZED (SELECT " VICTIM_OF("p") " AS victim, w.stack_id, w.waker_thread_id, count(DISTINCT w.thread_id) AS threads, "
@@ -418,10 +417,10 @@ static const char herd_sql[] =
 	"GROUP BY h.victim, h.stack_id, h.waker_thread_id ORDER BY victim, wakes DESC";
 
 /*
- * `wake` are the waits, of which some were given an end by another thread, not by one that released a lock. `member` is of which pool
- * each thread is: by its process, its name without a number, and the function that it begins with. A pool waits for work where
- * threads of others wake its own. In a look, a thread that is at nothing else may do that: it is away only if the pool waits for work
- * at futexes alone, and it is at none.
+ * `is_given`: another thread ended the wait, not by giving up a lock. `member`: of which pool each thread is, by its process, its
+ * name without a number, and its first function. A pool waits for work where threads of others wake its own. Who waits for results
+ * has a futex of its own; those at one, or at a condition variable's two, wait for work. A look that finds a thread at nothing else
+ * may find it waiting for work, too: it is away only if its pool does so at futexes, and it is at none.
  */
 static const char pool_sql[] =
 	"WITH lock AS (SELECT DISTINCT substr(l.label, 7, 16) AS lock FROM histogram_row r JOIN histogram_label l USING(label_id) "
@@ -440,7 +439,8 @@ static const char pool_sql[] =
 	"pool AS MATERIALIZED (SELECT g.process_id, g.name, g.begin, total(g.waited_ns) AS answered_ns, count(DISTINCT g.thread_id) AS waiting, "
 	"(SELECT total(w.waited_ns) FROM wake w WHERE w.is_given AND w.process_id = g.process_id) AS all_ns, "
 	"(SELECT min(i.lock IS NOT NULL) FROM given i WHERE i.process_id = g.process_id AND i.to_name = g.name AND i.to_begin = g.begin) "
-	"AS waits_at_futexes FROM given g GROUP BY 1, 2, 3 ORDER BY answered_ns DESC LIMIT 16), "
+	"AS waits_at_futexes FROM given g GROUP BY 1, 2, 3 HAVING count(g.lock) < count(*) "
+	"OR count(DISTINCT g.lock) >= max(3, waiting) ORDER BY answered_ns DESC LIMIT 16), "
 	"look AS (SELECT m.process_id, m.name, m.begin, m.thread, m.tid, s.samples, s.state IN ('running', 'queued') AS on_cpu, "
 	"s.state = 'D' AS disk, s.state = 'S' AND s.lock IN (SELECT lock FROM lock) AS waits_for_lock, s.state = 'S' AND s.lock IS NULL AS away "
 	"FROM member m JOIN thread_state s ON s.capture_id = ?1 AND s.process_id = m.process_id AND s.tid = m.tid AND s.samples > 0) "
